@@ -1,0 +1,247 @@
+"""The strides that an elementwise operator gives its output.
+
+Mirrors TensorIterator (ATen/TensorIterator.cpp: `fast_set_up`, `reorder_dimensions`) and its Python twin
+`compute_elementwise_output_strides` in torch/_prims_common: dimensions are sorted by the operands' strides, the first
+operand that can tell two dimensions apart decides, and the output is dense in that order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from torchlayout.layouts.layout import Dim, Layout, channels_last, contiguous, settle, unknown_strides
+from torchlayout.layouts.properties import is_channels_last, is_contiguous, is_dense, same_layout
+from torchlayout.sizes import MAYBE, NO, YES, Facts, Rest, Shape, Size
+
+
+class ShapeMismatch(Exception):
+    """The shapes do not broadcast."""
+
+
+def broadcast(shapes: Sequence[Shape], facts: Facts) -> Shape | None:
+    """The broadcast shape; None where it is not known. Raises `ShapeMismatch` where the shapes never fit."""
+    if all(shape == shapes[0] for shape in shapes):
+        return shapes[0]
+    result: list[Size | Rest] = []
+    for place in range(1, max(len(shape) for shape in shapes) + 1):
+        extents = [shape[-place] for shape in shapes if len(shape) >= place]
+        rests = [extent for extent in extents if isinstance(extent, Rest)]
+        if rests:
+            tails = {shape[: len(shape) - place + 1] for shape in shapes if len(shape) >= place}
+            if len(tails) == 1:
+                result.extend(reversed(tails.pop()))
+                return tuple(reversed(result))
+            return None
+        size = _broadcast_sizes([e for e in extents if not isinstance(e, Rest)], facts)
+        if size is None:
+            return None
+        result.append(size)
+    return tuple(reversed(result))
+
+
+def _broadcast_sizes(sizes: list[Size], facts: Facts) -> Size | None:
+    chosen: Size = 1
+    for size in sizes:
+        if size == chosen or size == 1:
+            continue
+        if chosen == 1:
+            chosen = size
+            continue
+        same = facts.equal(chosen, size)
+        if same is YES:
+            continue
+        one, other = facts.is_one(chosen), facts.is_one(size)
+        if one is NO and other is NO:
+            if same is NO:
+                raise ShapeMismatch(f"{chosen} and {size}")
+            # both are longer than 1, so the operation works only where they are equal
+            chosen = chosen if isinstance(chosen, int) or not isinstance(size, int) else size
+        elif other is NO and one is MAYBE and isinstance(size, int):
+            chosen = size
+        elif not (one is NO and other is MAYBE and isinstance(chosen, int)):
+            return None
+    return chosen
+
+
+def expand_to(layout: Layout, shape: Shape, facts: Facts) -> Layout | None:
+    """The layout broadcast to a shape (stride 0 where it is stretched); None where that is not known."""
+    layout = settle(layout, facts)
+    if layout.shape == shape:
+        return layout
+    if any(isinstance(extent, Rest) for extent in shape) or layout.rank is None:
+        return _expand_rests(layout, shape, facts)
+    if len(layout.dims) > len(shape):
+        return None
+    dims: list[Dim] = []
+    missing = len(shape) - len(layout.dims)
+    for place, extent in enumerate(shape):
+        assert not isinstance(extent, Rest)
+        if place < missing:
+            dims.append(Dim(extent, 0))
+            continue
+        dim = layout.dims[place - missing]
+        if dim.size == extent or facts.equal(dim.size, extent) is YES:
+            dims.append(Dim(extent, dim.stride))
+        elif facts.is_one(dim.size) is YES:
+            dims.append(Dim(extent, 0))
+        elif facts.is_one(dim.size) is NO:
+            dims.append(Dim(extent, dim.stride))
+        else:
+            dims.append(Dim(extent, None))
+    return Layout(tuple(dims), layout.offset)
+
+
+def _expand_rests(layout: Layout, shape: Shape, facts: Facts) -> Layout | None:
+    """Broadcasting where the operand is fully known and lines up with the trailing known dimensions."""
+    if layout.rank is None:
+        return None
+    tail: list[Dim] = []
+    for place in range(1, len(layout.dims) + 1):
+        if place > len(shape) or isinstance(shape[-place], Rest):
+            return None
+        extent = shape[-place]
+        dim = layout.dims[-place]
+        assert not isinstance(extent, Rest)
+        if facts.equal(dim.size, extent) is YES:
+            tail.append(Dim(extent, dim.stride))
+        elif facts.is_one(dim.size) is YES:
+            tail.append(Dim(extent, 0))
+        else:
+            return None
+    for extent in reversed(shape[: len(shape) - len(layout.dims)]):
+        tail.append(Dim(extent.numel, 0, extent) if isinstance(extent, Rest) else Dim(extent, 0))
+    return Layout(tuple(reversed(tail)), layout.offset)
+
+
+def output_layout(operands: Sequence[Layout], shape: Shape, facts: Facts) -> Layout:
+    """The layout of an elementwise result of this (already broadcast) shape.
+
+    Strides are unknown where the operands' strides cannot be compared.
+    """
+    operands = [settle(operand, facts) for operand in operands]
+    same_shape = [operand for operand in operands if operand.shape == shape]
+    packed = all(is_contiguous(operand, facts) is YES for operand in operands)
+    if packed and _first_that_decides(operands, shape):
+        return contiguous(shape)
+    if len(same_shape) == len(operands):
+        quick = _without_sorting(operands, shape, facts)
+        if quick is not None:
+            return quick
+    expanded: list[Layout] = []
+    for operand in operands:
+        wide = expand_to(operand, shape, facts)
+        if wide is None:
+            break
+        expanded.append(wide)
+    # packed operands of different shapes can come out unpacked only through dimensions of size 1
+    otherwise = contiguous(shape) if packed and facts.assumed else unknown_strides(shape)
+    if len(expanded) < len(operands) and not _decides(expanded, facts):
+        return otherwise
+    order = _memory_order(expanded, facts)
+    return otherwise if order is None else _dense_in_order(shape, order)
+
+
+def _first_that_decides(operands: list[Layout], shape: Shape) -> bool:
+    """Whether the first operand with more than one dimension has the full shape, so that nothing can overrule it."""
+    for operand in operands:
+        if operand.rank is None or operand.rank > 1 or operand.shape == shape:
+            return operand.shape == shape
+    return True
+
+
+def _without_sorting(operands: list[Layout], shape: Shape, facts: Facts) -> Layout | None:
+    """TensorIterator's short cuts: all contiguous, all channels_last, or all dense with the same strides."""
+    first = operands[0]
+    if all(is_channels_last(operand, facts) is YES for operand in operands):
+        return channels_last(first.sizes)
+    if is_dense(first, facts) is YES and all(same_layout(first, other, facts) is YES for other in operands[1:]):
+        return Layout(first.dims)
+    return None
+
+
+def _decides(operands: list[Layout], facts: Facts) -> bool:
+    """Whether the leading operands alone settle the order: no stride of 0, and all distinct."""
+    if not operands:
+        return False
+    first = operands[0]
+    return all(dim.stride is not None and facts.equal(dim.stride, 0) is NO for dim in first.dims)
+
+
+def _memory_order(operands: list[Layout], facts: Facts) -> list[int] | None:
+    """Dimensions, innermost in memory first: TensorIterator's insertion sort. None where it cannot be told."""
+    rank = len(operands[0].dims)
+    order = list(reversed(range(rank)))
+    for i in range(1, rank):
+        place = i
+        for other in reversed(range(i)):
+            swap = _should_swap(operands, order[other], order[place], facts)
+            if swap is None:
+                return None
+            if swap > 0:
+                order[other], order[place] = order[place], order[other]
+                place = other
+            elif swap < 0:
+                break
+    return order
+
+
+def _should_swap(operands: list[Layout], inner: int, outer: int, facts: Facts) -> int | None:
+    """1 where `inner` has the larger stride and so belongs further out, -1 where it is right, 0 where none can tell."""
+    for operand in operands:
+        a, b = operand.dims[inner], operand.dims[outer]
+        if a.stride == 0 or b.stride == 0:
+            continue
+        if a.stride is None or b.stride is None:
+            if facts.is_one(a.size) is YES or facts.is_one(b.size) is YES:
+                return 0
+            return None
+        if a.stride == b.stride:
+            larger = facts.less(b.size, a.size)
+            if larger is YES:
+                return 1
+            if larger is MAYBE:
+                return None
+            continue
+        smaller = facts.less(a.stride, b.stride)
+        if smaller is YES:
+            return -1
+        if facts.less(b.stride, a.stride) is YES:
+            return 1
+        if facts.is_one(a.size) is YES or facts.is_one(b.size) is YES:
+            return 0
+        return None
+    return 0
+
+
+def _dense_in_order(shape: Shape, order: list[int]) -> Layout:
+    dims: dict[int, Dim] = {}
+    stride: Size = 1
+    for place in order:
+        extent = shape[place]
+        rest = extent if isinstance(extent, Rest) else None
+        size = extent.numel if isinstance(extent, Rest) else extent
+        dims[place] = Dim(size, stride, rest)
+        stride = stride * (1 if size == 0 else size)
+    return Layout(tuple(dims[place] for place in range(len(shape))))
+
+
+def preserved(layout: Layout, facts: Facts) -> Layout:
+    """`torch.preserve_format`, as in `clone` and `empty_like`: the same strides where these are dense, else
+    dense in the same order."""
+    layout = settle(layout, facts)
+    dense = is_dense(layout, facts)
+    if dense is YES:
+        return Layout(layout.dims)
+    if any(dim.rest is not None for dim in layout.dims):
+        return unknown_strides(layout.shape)
+    order = _memory_order([layout], facts)
+    if order is None or (dense is MAYBE and not _same_either_way(layout, order, facts)):
+        return unknown_strides(layout.shape)
+    return _dense_in_order(layout.shape, order)
+
+
+def _same_either_way(layout: Layout, order: list[int], facts: Facts) -> bool:
+    """Whether a layout that may be dense comes out as it is or packed, both the same."""
+    del facts
+    strides = [layout.dims[place].stride for place in order]
+    return all(stride is not None for stride in strides)

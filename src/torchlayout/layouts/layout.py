@@ -1,0 +1,148 @@
+"""How a tensor lies in memory: sizes and strides, in elements.
+
+Vocabulary: a *dimension* has a size and a stride (None where the stride is not known); a *rest* dimension stands
+for a run of dimensions of unknown number that lie next to each other, the innermost one with this stride. A
+*layout* is the dimensions in order. Whether it is contiguous, dense or overlapping is always computed from sizes
+and strides (`properties`), never stored.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from torchlayout.sizes import Facts, Rest, Shape, Size, product
+
+MAX_RANK = 64
+"""torch's own limit."""
+
+
+class Dim(NamedTuple):
+    """One dimension, or a rest of them."""
+
+    size: Size
+    stride: Size | None
+    rest: Rest | None = None
+
+    @property
+    def extent(self) -> Size | Rest:
+        return self.size if self.rest is None else self.rest
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """Sizes and strides of a strided tensor; `offset` is the storage offset in elements, None if unknown."""
+
+    dims: tuple[Dim, ...]
+    offset: Size | None = 0
+
+    @property
+    def rank(self) -> int | None:
+        """The number of dimensions; None while a rest is among them."""
+        return None if any(dim.rest for dim in self.dims) else len(self.dims)
+
+    @property
+    def shape(self) -> Shape:
+        return tuple(dim.extent for dim in self.dims)
+
+    @property
+    def sizes(self) -> tuple[Size, ...]:
+        """The size of each dimension, for a rest its number of elements."""
+        return tuple(dim.size for dim in self.dims)
+
+    @property
+    def strides(self) -> tuple[Size | None, ...]:
+        return tuple(dim.stride for dim in self.dims)
+
+    @property
+    def numel(self) -> Size:
+        return product(dim.size for dim in self.dims)
+
+    def replace(self, dims: Iterable[Dim]) -> Layout:
+        return Layout(tuple(dims), self.offset)
+
+    def __repr__(self) -> str:
+        return f"Layout(shape={list(self.shape)}, stride={list(self.strides)})"
+
+
+def strided(sizes: Sequence[Size], strides: Sequence[Size | None], offset: Size | None = 0) -> Layout:
+    return Layout(tuple(Dim(size, stride) for size, stride in zip(sizes, strides, strict=True)), offset)
+
+
+def contiguous(shape: Sequence[Size | Rest], offset: Size | None = 0) -> Layout:
+    """The row-major layout of a shape: torch's `make_contiguous_strides_for`."""
+    dims: list[Dim] = []
+    stride: Size = 1
+    for extent in reversed(shape):
+        rest = extent if isinstance(extent, Rest) else None
+        size = extent.numel if isinstance(extent, Rest) else extent
+        dims.append(Dim(size, stride, rest))
+        stride = stride * (1 if size == 0 else size)
+    return Layout(tuple(reversed(dims)), offset)
+
+
+def unknown_strides(shape: Sequence[Size | Rest]) -> Layout:
+    """A layout of which only the shape is known."""
+    return Layout(
+        tuple(
+            Dim(extent.numel, None, extent) if isinstance(extent, Rest) else Dim(extent, None) for extent in shape
+        ),
+        None,
+    )
+
+
+def permuted_contiguous(sizes: Sequence[Size], order: Sequence[int]) -> Layout:
+    """Dense, with the dimensions lying in memory in the given order, outermost first."""
+    strides: dict[int, Size] = {}
+    stride: Size = 1
+    for dim in reversed(order):
+        strides[dim] = stride
+        stride = stride * (1 if sizes[dim] == 0 else sizes[dim])
+    return strided(sizes, [strides[dim] for dim in range(len(sizes))])
+
+
+CHANNELS_LAST_ORDER = {4: (0, 2, 3, 1), 5: (0, 2, 3, 4, 1)}
+"""For each rank that has a channels_last format: its dimensions, outermost in memory first."""
+
+
+def channels_last(sizes: Sequence[Size]) -> Layout:
+    """channels_last for four sizes, channels_last_3d for five."""
+    return permuted_contiguous(sizes, CHANNELS_LAST_ORDER[len(sizes)])
+
+
+def settle(layout: Layout, facts: Facts) -> Layout:
+    """The layout with everything known put in: bound rests spelled out, sizes in normal form."""
+    if not facts.rewrites and not facts.ranks:
+        return layout
+    dims: list[Dim] = []
+    for dim in layout.dims:
+        if dim.rest is not None and dim.rest in facts.ranks:
+            dims.extend(settle(Layout(_spread(dim, facts.ranks[dim.rest])), facts).dims)
+        else:
+            stride = dim.stride if dim.stride is None else facts.normal(dim.stride)
+            dims.append(Dim(facts.normal(dim.size), stride, dim.rest))
+    offset = None if layout.offset is None else facts.normal(layout.offset)
+    return Layout(tuple(dims), offset)
+
+
+def settle_shape(shape: Shape, facts: Facts) -> Shape:
+    """A shape with bound rests spelled out and sizes in normal form."""
+    result: list[Size | Rest] = []
+    for extent in shape:
+        if not isinstance(extent, Rest):
+            result.append(facts.normal(extent))
+        elif extent in facts.ranks:
+            result.extend(settle_shape(facts.ranks[extent], facts))
+        else:
+            result.append(extent)
+    return tuple(result)
+
+
+def _spread(dim: Dim, shape: Shape) -> tuple[Dim, ...]:
+    """The dimensions that a bound rest consists of."""
+    base = contiguous(shape)
+    if dim.stride is None:
+        return tuple(Dim(d.size, None, d.rest) for d in base.dims)
+    # strides of dimensions with size 0 never matter, so the product stays right
+    return tuple(Dim(d.size, (d.stride or 0) * dim.stride, d.rest) for d in base.dims)

@@ -1,0 +1,83 @@
+"""Learning the rank of a tensor: splitting a rest into known dimensions and what remains of it."""
+
+from __future__ import annotations
+
+from torchlayout.layouts.layout import Layout, settle
+from torchlayout.sizes import Facts, Rest, Shape, Size
+
+
+def with_rank(layout: Layout, rank: int, facts: Facts, names: tuple[str | None, ...] = ()) -> Layout | None:
+    """The layout with exactly `rank` dimensions, and the facts learn it; None where it cannot have them.
+
+    `names` are what the code calls the sizes, used for those that have no name yet.
+    """
+    layout = settle(layout, facts)
+    missing = rank - sum(dim.rest is None for dim in layout.dims)
+    rest = the_rest(layout)
+    if rest is None:
+        return layout if missing == 0 else None
+    if missing < 0:
+        return None
+    first = next(i for i, dim in enumerate(layout.dims) if dim.rest is not None)
+    names = names or (None,) * rank
+    facts.bind(rest, tuple(size_of(rest, i, facts, names[first + i]) for i in range(missing)))
+    return settle(layout, facts)
+
+
+def with_leading(layout: Layout, count: int, facts: Facts) -> Layout | None:
+    """The layout with at least its first `count` dimensions known."""
+    layout = settle(layout, facts)
+    for _ in range(count + 1):
+        first = next((i for i, dim in enumerate(layout.dims) if dim.rest is not None), None)
+        if first is None:
+            return layout if len(layout.dims) >= count else None
+        if first >= count:
+            return layout
+        rest = layout.dims[first].rest
+        assert rest is not None
+        need = count - first
+        shape: Shape = tuple(size_of(rest, i, facts) for i in range(need))
+        facts.bind(rest, (*shape, facts.symbols.rest(("after", rest.key, need))))
+        layout = settle(layout, facts)
+    return None
+
+
+def with_trailing(layout: Layout, count: int, facts: Facts) -> Layout | None:
+    """The layout with at least its last `count` dimensions known."""
+    layout = settle(layout, facts)
+    for _ in range(count + 1):
+        known = 0
+        for dim in reversed(layout.dims):
+            if dim.rest is not None:
+                break
+            known += 1
+        if known >= count:
+            return layout
+        if known == len(layout.dims):
+            return None
+        rest = layout.dims[len(layout.dims) - 1 - known].rest
+        assert rest is not None
+        need = count - known
+        shape: Shape = tuple(size_of(rest, i - need, facts) for i in range(need))
+        facts.bind(rest, (facts.symbols.rest(("before", rest.key, need), _before_name(rest)), *shape))
+        layout = settle(layout, facts)
+    return None
+
+
+def the_rest(layout: Layout) -> Rest | None:
+    """The rest of a settled layout, None if its rank is known."""
+    return next((dim.rest for dim in layout.dims if dim.rest is not None), None)
+
+
+def size_of(rest: Rest, index: int, facts: Facts, name: str | None = None) -> Size:
+    """The size of one dimension of a rest; negative indices count from its end."""
+    size = facts.symbols.atom(("size", rest.key, index), name or (f"{rest.name}.size({index})" if rest.name else None))
+    if name:
+        (atom,) = size.atoms()
+        if atom.name is None or "." in atom.name:
+            atom.name = name
+    return size
+
+
+def _before_name(rest: Rest) -> str | None:
+    return rest.name

@@ -1,0 +1,137 @@
+"""The view rule: which shapes can be expressed over given strides.
+
+torch splits the dimensions into *runs* that lie next to each other in memory, and cuts the new shape from those
+runs (`computeStride` in ATen/TensorUtils.cpp). Merging across two runs is what a view cannot do.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from torchlayout.layouts.layout import Dim, Layout, contiguous, settle, settle_shape, unknown_strides
+from torchlayout.layouts.properties import has_no_elements, is_contiguous
+from torchlayout.sizes import MAYBE, NO, YES, Facts, Rest, Shape, Size, Truth, exact_quotient, product
+
+
+@dataclass(frozen=True, slots=True)
+class ViewAnswer:
+    """Whether the view exists, and its layout: exact where YES, of unknown strides where MAYBE, None where NO."""
+
+    exists: Truth
+    layout: Layout | None
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """Dimensions next to each other in memory: `numel` elements, `stride` apart."""
+
+    numel: Size
+    stride: Size | None
+
+
+def infer_shape(numel: Size, shape: Shape, facts: Facts) -> Shape | None:
+    """The shape with its -1 solved; None where the numbers of elements cannot agree, or there are two -1."""
+    holes = [i for i, extent in enumerate(shape) if isinstance(extent, int) and extent == -1]
+    if len(holes) > 1 or any(isinstance(e, int) and e < -1 for e in shape):
+        return None
+    others = product(e.numel if isinstance(e, Rest) else e for e in shape if not (isinstance(e, int) and e == -1))
+    if not holes:
+        return shape if facts.equal(numel, others) is not NO or facts.normal(numel) == facts.normal(others) else None
+    others, numel = facts.normal(others), facts.normal(numel)
+    if others == 0 or (isinstance(numel, int) and isinstance(others, int) and numel % others):
+        return None
+    return (*shape[: holes[0]], facts.quotient(numel, others), *shape[holes[0] + 1 :])
+
+
+def runs(layout: Layout, facts: Facts) -> tuple[list[Run], Truth]:
+    """The runs of a settled layout, outermost first, and whether they are certain.
+
+    Where it is not known whether two dimensions lie next to each other, they are kept apart and the answer
+    says MAYBE: the real runs may be longer.
+    """
+    found: list[Run] = []
+    sure = YES
+    for dim in layout.dims:
+        if facts.is_one(dim.size) is YES:
+            continue
+        if not found:
+            found.append(Run(dim.size, dim.stride))
+            continue
+        outer = found[-1]
+        if outer.stride is None or dim.stride is None:
+            adjacent = MAYBE
+        else:
+            adjacent = facts.equal(outer.stride, dim.size * dim.stride)
+            if adjacent is NO and (facts.above_one(dim.size) is not YES or facts.above_one(outer.numel) is not YES):
+                adjacent = MAYBE
+        if adjacent is YES:
+            found[-1] = Run(outer.numel * dim.size, dim.stride)
+        else:
+            sure = sure & (MAYBE if adjacent is MAYBE else YES)
+            found.append(Run(dim.size, dim.stride))
+    return found, sure
+
+
+def view(layout: Layout, shape: Shape, facts: Facts) -> ViewAnswer | None:
+    """What `x.view(shape)` gives; None where the numbers of elements differ, which is no matter of layout."""
+    layout = settle(layout, facts)
+    wanted = infer_shape(layout.numel, settle_shape(shape, facts), facts)
+    if wanted is None:
+        return None
+    if has_no_elements(layout, facts) is YES or is_contiguous(layout, facts) is YES:
+        return ViewAnswer(YES, contiguous(wanted, layout.offset))
+    if wanted == layout.shape:
+        return ViewAnswer(YES, layout)
+    found, sure = runs(layout, facts)
+    cut, dims = _cut(found, list(wanted), facts)
+    if cut is YES:
+        return ViewAnswer(YES, Layout(tuple(dims), layout.offset))
+    if cut is NO and sure is YES:
+        return ViewAnswer(NO, None)
+    return ViewAnswer(MAYBE, unknown_strides(wanted))
+
+
+def _cut(found: list[Run], wanted: list[Size | Rest], facts: Facts) -> tuple[Truth, list[Dim]]:
+    """Cut the wanted extents from the runs, innermost first."""
+    dims: list[Dim] = []
+    for run in reversed(found):
+        left = run.numel
+        stride = run.stride
+        while facts.is_one(left) is not YES:
+            if not wanted:
+                return MAYBE, []
+            extent = wanted.pop()
+            size = extent.numel if isinstance(extent, Rest) else extent
+            remaining = _take(left, size, facts)
+            if not isinstance(remaining, tuple):
+                return remaining, []
+            dims.append(Dim(size, stride, extent if isinstance(extent, Rest) else None))
+            left = remaining[0]
+            stride = None if stride is None else stride * size
+    while wanted:
+        extent = wanted.pop()
+        size = extent.numel if isinstance(extent, Rest) else extent
+        if facts.is_one(size) is NO:
+            return MAYBE, []
+        if facts.is_one(size) is MAYBE and isinstance(extent, Rest) is False and facts.above_one(size) is YES:
+            return MAYBE, []
+        dims.append(Dim(size, 1, extent if isinstance(extent, Rest) else None))
+    return YES, list(reversed(dims))
+
+
+def _take(left: Size, size: Size, facts: Facts) -> tuple[Size] | Truth:
+    """What is left of a run once a dimension of this size is cut from it, or why that is not so.
+
+    NO: the dimension reaches beyond the run, or does not divide it, so it would merge two runs.
+    """
+    rest = exact_quotient(facts.normal(left), facts.normal(size))
+    if rest is not None:
+        return (rest,)
+    if isinstance(left, int) and isinstance(size, int):
+        return NO
+    beyond = exact_quotient(facts.normal(size), facts.normal(left))
+    if beyond is not None and facts.above_one(beyond) is YES:
+        return NO
+    if facts.less(left, size) is YES:
+        return NO
+    return MAYBE

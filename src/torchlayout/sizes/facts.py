@@ -1,0 +1,401 @@
+"""What is known of sizes at one point of a program, and answers to questions about them.
+
+Vocabulary: a *rest* is a run of dimensions whose number is not known yet (`x` of unknown rank is one rest); it is
+*bound* once code tells what it consists of. A *world* is what a question may take for granted: in the *proven*
+world only what the code says, in the *assumed* world also that no unknown size is 1 by accident.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from typing import Union
+
+from torchlayout.sizes.polynomial import (
+    MAX_TERMS,
+    Atom,
+    Monomial,
+    Poly,
+    Size,
+    common_factor,
+    exact_quotient,
+    of_atom,
+    render,
+    single_atom,
+    substitute,
+)
+from torchlayout.sizes.truth import MAYBE, NO, YES, Truth, truth
+
+MAX_REWRITES = 20
+"""Rounds of replacement after which a size is left as it is."""
+
+ASSUMED_LEAST = 2
+"""The smallest value that an unknown has in the assumed world."""
+
+
+class Rest:
+    """A run of dimensions of unknown number; `numel` is the product of their sizes."""
+
+    __slots__ = ("key", "name", "numel")
+
+    def __init__(self, key: Hashable, name: str | None, numel: Poly) -> None:
+        self.key = key
+        self.name = name
+        self.numel = numel
+
+    def __repr__(self) -> str:
+        return f"*{self.name or '?'}"
+
+
+Extent = Union[int, Poly, Rest]
+"""One item of a shape: a size, or a run of unknown dimensions."""
+Shape = tuple[Extent, ...]
+
+
+class Symbols:
+    """Makes atoms and rests, one for each key, so that the same question twice gives the same unknown."""
+
+    def __init__(self) -> None:
+        self._atoms: dict[Hashable, Atom] = {}
+        self._rests: dict[Hashable, Rest] = {}
+
+    def atom(self, key: Hashable, name: str | None = None, least: int | None = 0) -> Poly:
+        """The unknown of this key; `least` 0 for a size, None for any number."""
+        found = self._atoms.get(key)
+        if found is None:
+            found = self._atoms[key] = Atom(len(self._atoms), key, name, least)
+        return of_atom(found)
+
+    def rest(self, key: Hashable, name: str | None = None) -> Rest:
+        found = self._rests.get(key)
+        if found is None:
+            numel = self.atom(("numel", key), f"{name}.numel()" if name else None)
+            found = self._rests[key] = Rest(key, name, numel)
+        return found
+
+
+class Facts:
+    """What is known at one point. Mutable: learning changes it in place; `copy` before a branch.
+
+    `assumed` selects the world in which questions are answered; `proven_world` and `assumed_world` share what is
+    known and differ only in that.
+    """
+
+    __slots__ = ("_other", "assumed", "least", "most", "ranks", "rewrites", "symbols")
+
+    def __init__(self, symbols: Symbols | None = None) -> None:
+        self.symbols = symbols or Symbols()
+        self.rewrites: dict[Atom, Size] = {}
+        self.ranks: dict[Rest, Shape] = {}
+        self.least: dict[Atom, int] = {}
+        self.most: dict[Atom, int] = {}
+        self.assumed = False
+        self._other: Facts | None = None
+
+    # ------------------------------------------------------------ worlds and copies
+    def _twin(self) -> Facts:
+        if self._other is None:
+            twin = Facts(self.symbols)
+            twin.rewrites, twin.ranks, twin.least, twin.most = self.rewrites, self.ranks, self.least, self.most
+            twin.assumed = not self.assumed
+            twin._other, self._other = self, twin
+        return self._other
+
+    @property
+    def assumed_world(self) -> Facts:
+        return self if self.assumed else self._twin()
+
+    @property
+    def proven_world(self) -> Facts:
+        return self._twin() if self.assumed else self
+
+    def copy(self) -> Facts:
+        new = Facts(self.symbols)
+        new.rewrites, new.ranks = dict(self.rewrites), dict(self.ranks)
+        new.least, new.most, new.assumed = dict(self.least), dict(self.most), self.assumed
+        return new
+
+    def join(self, other: Facts) -> Facts:
+        """What is known whichever of the two paths was taken."""
+        new = Facts(self.symbols)
+        new.assumed = self.assumed
+        new.rewrites = {a: s for a, s in self.rewrites.items() if other.rewrites.get(a) == s}
+        new.ranks = {r: s for r, s in self.ranks.items() if other.ranks.get(r) == s}
+        new.least = {a: min(n, other.least[a]) for a, n in self.least.items() if a in other.least}
+        new.most = {a: max(n, other.most[a]) for a, n in self.most.items() if a in other.most}
+        return new
+
+    def same_as(self, other: Facts) -> bool:
+        return (
+            self.rewrites == other.rewrites
+            and self.ranks == other.ranks
+            and self.least == other.least
+            and self.most == other.most
+        )
+
+    # ------------------------------------------------------------ normal form
+    def normal(self, size: Size) -> Size:
+        """The size with everything known about its atoms put in."""
+        if isinstance(size, int) or not self.rewrites:
+            return size
+        for _ in range(MAX_REWRITES):
+            if isinstance(size, int) or not any(atom in self.rewrites for atom in size.atoms()):
+                break
+            size = substitute(size, self.rewrites)
+            if isinstance(size, Poly) and len(size.terms) > MAX_TERMS:
+                break
+        return size
+
+    def render(self, size: Size) -> str:
+        """As people write it; a size that the code has a name for goes by that name."""
+        size = self.normal(size)
+        if isinstance(size, Poly) and (len(size.terms) > 1 or "?" in render(size) or len(next(iter(size.terms))) > 1):
+            for atom, value in self.rewrites.items():
+                if atom.name and value == size and "." not in atom.name:
+                    return atom.name
+        return render(size)
+
+    # ------------------------------------------------------------ bounds
+    def _least(self, atom: Atom) -> int | None:
+        known = self.least.get(atom, atom.least)
+        if self.assumed:
+            return ASSUMED_LEAST if known is None else max(known, min(ASSUMED_LEAST, self.most.get(atom, 2)))
+        return known
+
+    def bounds(self, size: Size) -> tuple[int | None, int | None]:
+        """The smallest and the largest value that this size is known to have; None where none is known.
+
+        Each atom is written as its least value plus something that is not negative; if then all coefficients
+        have one sign, the constant term is the bound.
+        """
+        size = self.normal(size)
+        if isinstance(size, int):
+            return size, size
+        shifted: dict[Monomial, int] = {}
+        values: dict[Atom, Size] = {}
+        for atom in size.atoms():
+            if atom in values:
+                continue
+            least = self._least(atom)
+            if least is None:
+                return None, None
+            values[atom] = of_atom(atom) + least
+        expanded = substitute(size, values)
+        if isinstance(expanded, int):
+            return expanded, expanded
+        shifted = expanded.terms
+        constant = shifted.get((), 0)
+        rest = [factor for monomial, factor in shifted.items() if monomial]
+        low = constant if all(factor > 0 for factor in rest) else None
+        high = constant if all(factor < 0 for factor in rest) else None
+        if high is None and len(shifted) <= 2:
+            high = self._upper(size)
+        return low, high
+
+    def _upper(self, size: Poly) -> int | None:
+        """An upper bound of a sum of positive terms whose atoms all have one."""
+        total = 0
+        for monomial, factor in size.terms.items():
+            if factor < 0:
+                return None
+            for atom in monomial:
+                if atom not in self.most or (self._least(atom) or 0) < 0:
+                    return None
+                factor *= self.most[atom]
+            total += factor
+        return total
+
+    # ------------------------------------------------------------ questions
+    def equal(self, a: Size, b: Size) -> Truth:
+        if isinstance(a, int) and isinstance(b, int):
+            return truth(a == b)
+        difference = self.normal(a) - self.normal(b)
+        if isinstance(difference, int):
+            return truth(difference == 0)
+        difference = self._without_common_factor(difference)
+        low, high = self.bounds(difference)
+        if (low is not None and low > 0) or (high is not None and high < 0):
+            return NO
+        return MAYBE
+
+    def _without_common_factor(self, size: Poly) -> Size:
+        """Divide by the atoms that all terms share, where they cannot be 0."""
+        common = [atom for atom in common_factor(size) if (self._least(atom) or 0) > 0]
+        if not common:
+            return size
+        divided = exact_quotient(size, Poly({tuple(common): 1}))
+        return size if divided is None else divided
+
+    def less(self, a: Size, b: Size) -> Truth:
+        """Whether a < b."""
+        if isinstance(a, int) and isinstance(b, int):
+            return truth(a < b)
+        difference = self.normal(b) - self.normal(a)
+        if isinstance(difference, Poly):
+            difference = self._without_common_factor(difference)
+        low, high = self.bounds(difference)
+        if low is not None and low > 0:
+            return YES
+        if high is not None and high <= 0:
+            return NO
+        return MAYBE
+
+    def is_one(self, size: Size) -> Truth:
+        return self.equal(size, 1)
+
+    def above_one(self, size: Size) -> Truth:
+        """Whether a dimension of this size has more than one element: YES, or NO for 0 and 1."""
+        return self.less(1, size)
+
+    # ------------------------------------------------------------ arithmetic that polynomials lack
+    def floor_divide(self, size: Size, divisor: Size) -> Size:
+        """`size // divisor`, exact where the polynomials divide, else an atom of its own."""
+        size, divisor = self.normal(size), self.normal(divisor)
+        if isinstance(size, int) and isinstance(divisor, int) and divisor:
+            return size // divisor
+        exact = exact_quotient(size, divisor)
+        if exact is not None:
+            return exact
+        whole = self._whole_part(size, divisor)
+        if whole is not None:
+            return whole
+        name = _operation_name(render(size), "//", render(divisor))
+        return self.symbols.atom(("//", size, divisor), name, self._quotient_least(size, divisor))
+
+    def _whole_part(self, size: Size, divisor: Size) -> Size | None:
+        """`(2*n + 1) // 2` is n: split off the terms that divide, if what is left is below the divisor."""
+        if not isinstance(divisor, int) or divisor <= 0 or isinstance(size, int):
+            return None
+        whole = Poly({m: f // divisor for m, f in size.terms.items() if f % divisor == 0})
+        rest = size - (whole * divisor if whole.terms else 0)
+        if isinstance(rest, int) and 0 <= rest < divisor and whole.terms:
+            return whole
+        return None
+
+    def _quotient_least(self, size: Size, divisor: Size) -> int | None:
+        proven = self.proven_world
+        low, below = proven.bounds(size)[0], proven.bounds(divisor)[0]
+        return 0 if low is not None and low >= 0 and below is not None and below >= 0 else None
+
+    def modulo(self, size: Size, divisor: Size) -> Size:
+        size, divisor = self.normal(size), self.normal(divisor)
+        if isinstance(size, int) and isinstance(divisor, int) and divisor:
+            return size % divisor
+        if exact_quotient(size, divisor) is not None:
+            return 0
+        return self.symbols.atom(("%", size, divisor), _operation_name(render(size), "%", render(divisor)), 0)
+
+    def quotient(self, size: Size, divisor: Size) -> Size:
+        """The whole number q with `q * divisor == size`: what -1 stands for in a view."""
+        size, divisor = self.normal(size), self.normal(divisor)
+        exact = exact_quotient(size, divisor)
+        if exact is not None:
+            return exact
+        if isinstance(size, Poly) and isinstance(divisor, Poly):
+            size, divisor = _cancel(size, divisor)
+            exact = exact_quotient(size, divisor)
+            if exact is not None:
+                return exact
+        name = _operation_name(render(size), "//", render(divisor))
+        return self.symbols.atom(("/", size, divisor), name)
+
+    def extreme(self, kind: str, a: Size, b: Size) -> Size:
+        """`min(a, b)` or `max(a, b)`, as `kind` says."""
+        a, b = self.normal(a), self.normal(b)
+        if self.proven_world.less(b, a) is not MAYBE:
+            smaller, larger = (b, a) if self.proven_world.less(b, a) is YES else (a, b)
+            return smaller if kind == "min" else larger
+        first, second = sorted((a, b), key=render)
+        name = f"{kind}({render(a)}, {render(b)})"
+        lows = [self.proven_world.bounds(value)[0] for value in (a, b)]
+        least = 0 if all(low is not None and low >= 0 for low in lows) else None
+        return self.symbols.atom((kind, first, second), None if "?" in name else name, least)
+
+    # ------------------------------------------------------------ learning
+    def learn_equal(self, a: Size, b: Size) -> Truth:
+        """Take `a == b` for granted from here on. NO if that cannot be, YES if it was known, else MAYBE."""
+        difference = self.normal(a) - self.normal(b)
+        if isinstance(difference, int):
+            return truth(difference == 0)
+        difference = self.assumed_world._without_common_factor(difference)
+        if isinstance(difference, int):
+            return truth(difference == 0)
+        low, high = self.proven_world.bounds(difference)
+        if (low is not None and low > 0) or (high is not None and high < 0):
+            return NO
+        solved = _solve(difference)
+        if solved is not None:
+            atom, value = solved
+            self.rewrites[atom] = value
+            for other, old in list(self.rewrites.items()):
+                if isinstance(old, Poly) and atom in old.atoms():
+                    self.rewrites[other] = substitute(old, {atom: value})
+        return MAYBE
+
+    def learn_least(self, size: Size, least: int) -> None:
+        """Take `size >= least` for granted, where the size is a single unknown."""
+        atom = single_atom(self.normal(size))
+        if atom is not None:
+            self.least[atom] = max(least, self.least.get(atom, least))
+
+    def learn_most(self, size: Size, most: int) -> None:
+        """Take `size <= most` for granted, where the size is a single unknown."""
+        atom = single_atom(self.normal(size))
+        if atom is not None:
+            self.most[atom] = min(most, self.most.get(atom, most))
+            if self.least.get(atom, atom.least) == most:
+                self.learn_equal(of_atom(atom), most)
+
+    def bind(self, rest: Rest, shape: Shape) -> None:
+        """Say what an unbound rest consists of; its number of elements follows."""
+        self.ranks[rest] = shape
+        numel: Size = 1
+        for extent in shape:
+            numel = numel * (extent.numel if isinstance(extent, Rest) else extent)
+        (atom,) = rest.numel.atoms()
+        known = self.rewrites.get(atom)
+        self.rewrites[atom] = self.normal(numel)
+        if known is not None:
+            self.learn_equal(known, numel)
+
+
+def _operation_name(left: str, op: str, right: str) -> str | None:
+    if "?" in left or "?" in right:
+        return None
+    wrap = [f"({side})" if any(mark in side for mark in " */") else side for side in (left, right)]
+    return f"{wrap[0]}{op}{wrap[1]}"
+
+
+def _cancel(size: Poly, divisor: Poly) -> tuple[Size, Size]:
+    """Both without the atoms that all their terms share."""
+    shared: list[Atom] = []
+    other = list(common_factor(divisor))
+    for atom in common_factor(size):
+        if atom in other:
+            other.remove(atom)
+            shared.append(atom)
+    if not shared:
+        return size, divisor
+    common = Poly({tuple(shared): 1})
+    left, right = exact_quotient(size, common), exact_quotient(divisor, common)
+    return (size, divisor) if left is None or right is None else (left, right)
+
+
+def _solve(difference: Poly) -> tuple[Atom, Size] | None:
+    """An atom and its value, from `difference == 0`: the newest atom that stands alone in one term.
+
+    Between `n - h * (n // h)` both `n` and nothing else stand alone, so that `n` becomes the product, and
+    divisions of it come out exact afterwards.
+    """
+    best: Atom | None = None
+    for monomial, factor in difference.terms.items():
+        if len(monomial) != 1 or abs(factor) != 1:
+            continue
+        atom = monomial[0]
+        if sum(atom in other for other in difference.terms) > 1:
+            continue
+        if best is None or atom.index > best.index:
+            best = atom
+    if best is None:
+        return None
+    factor = difference.terms[(best,)]
+    return best, (difference - of_atom(best) * factor) * -factor

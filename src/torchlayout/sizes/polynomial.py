@@ -1,0 +1,234 @@
+"""Sizes: integers, or integer polynomials over named unknowns.
+
+Vocabulary: an *atom* is one unknown integer (`B`, `x.size(0)`, `n // h`); a *monomial* is a product of atoms; a
+*polynomial* is a sum of monomials with integer coefficients, kept in normal form, so that `H * D` and `D * H` are
+equal. A `Size` is a plain `int` wherever the value is known, which keeps known sizes as cheap as Python's own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Iterator
+from functools import reduce
+from operator import mul
+from typing import Union
+
+MAX_TERMS = 48
+"""A polynomial with more terms is not followed: it becomes an atom of its own."""
+
+MAX_DIVISION_STEPS = 64
+
+
+class Atom:
+    """One unknown integer. Two atoms are equal only if they are the same object (see `Symbols`).
+
+    `least` is the smallest value it can have, None for a number that may be negative. `name` is how people
+    write it, None for one that has no name in the source.
+    """
+
+    __slots__ = ("index", "key", "least", "name")
+
+    def __init__(self, index: int, key: Hashable, name: str | None, least: int | None) -> None:
+        self.index = index
+        self.key = key
+        self.name = name
+        self.least = least
+
+    def __lt__(self, other: Atom) -> bool:
+        return self.index < other.index
+
+    def __repr__(self) -> str:
+        return self.name or "?"
+
+
+Monomial = tuple[Atom, ...]
+
+
+class Poly:
+    """A polynomial that is not a plain integer. Immutable; `+ - *` and `==` as in mathematics."""
+
+    __slots__ = ("_hash", "terms")
+
+    def __init__(self, terms: dict[Monomial, int]) -> None:
+        self.terms = terms
+        self._hash = 0
+
+    def __hash__(self) -> int:
+        if not self._hash:
+            self._hash = hash(frozenset(self.terms.items())) or 1
+        return self._hash
+
+    def __eq__(self, other: object) -> bool:
+        return self is other or (isinstance(other, Poly) and self.terms == other.terms)
+
+    def __add__(self, other: Size) -> Size:
+        terms = dict(self.terms)
+        for monomial, factor in _terms(other):
+            terms[monomial] = terms.get(monomial, 0) + factor
+        return _normal(terms)
+
+    __radd__ = __add__
+
+    def __neg__(self) -> Poly:
+        return Poly({monomial: -factor for monomial, factor in self.terms.items()})
+
+    def __sub__(self, other: Size) -> Size:
+        return self + (-other)
+
+    def __rsub__(self, other: Size) -> Size:
+        return -self + other
+
+    def __mul__(self, other: Size) -> Size:
+        if isinstance(other, int):
+            if other == 1:
+                return self
+            return Poly({m: f * other for m, f in self.terms.items()}) if other else 0
+        terms: dict[Monomial, int] = {}
+        for left, factor in self.terms.items():
+            for right, other_factor in other.terms.items():
+                monomial = tuple(sorted(left + right))
+                terms[monomial] = terms.get(monomial, 0) + factor * other_factor
+        return _normal(terms)
+
+    __rmul__ = __mul__
+
+    def atoms(self) -> Iterator[Atom]:
+        for monomial in self.terms:
+            yield from monomial
+
+    def __repr__(self) -> str:
+        return render(self)
+
+
+Size = Union[int, Poly]
+
+
+def _terms(size: Size) -> Iterable[tuple[Monomial, int]]:
+    return size.terms.items() if isinstance(size, Poly) else (((), size),)
+
+
+def _normal(terms: dict[Monomial, int]) -> Size:
+    terms = {monomial: factor for monomial, factor in terms.items() if factor}
+    if not terms:
+        return 0
+    if len(terms) == 1 and () in terms:
+        return terms[()]
+    return Poly(terms)
+
+
+def of_atom(atom: Atom) -> Poly:
+    return Poly({(atom,): 1})
+
+
+def product(sizes: Iterable[Size]) -> Size:
+    """The product of all; 1 for none."""
+    return reduce(mul, sizes, 1)
+
+
+def single_atom(size: Size) -> Atom | None:
+    """The atom that this size is, if it is just one."""
+    if isinstance(size, Poly) and len(size.terms) == 1:
+        ((monomial, factor),) = size.terms.items()
+        if factor == 1 and len(monomial) == 1:
+            return monomial[0]
+    return None
+
+
+def _divide_monomial(monomial: Monomial, divisor: Monomial) -> Monomial | None:
+    if not divisor:
+        return monomial
+    rest = list(monomial)
+    for atom in divisor:
+        if atom not in rest:
+            return None
+        rest.remove(atom)
+    return tuple(rest)
+
+
+def exact_quotient(size: Size, divisor: Size) -> Size | None:
+    """The size q with `q * divisor == size` as polynomials; None where there is none, or division by 0."""
+    if isinstance(divisor, int):
+        if divisor == 0:
+            return None
+        if divisor == 1:
+            return size
+        if isinstance(size, int):
+            return size // divisor if size % divisor == 0 else None
+        if any(factor % divisor for factor in size.terms.values()):
+            return None
+        return Poly({m: f // divisor for m, f in size.terms.items()})
+    if isinstance(size, int):
+        return 0 if size == 0 else None
+    if size.terms == divisor.terms:
+        return 1
+    lead = max(divisor.terms, key=_order)
+    lead_factor = divisor.terms[lead]
+    quotient: dict[Monomial, int] = {}
+    rest: Size = size
+    for _ in range(MAX_DIVISION_STEPS):
+        if isinstance(rest, int):
+            return _normal(quotient) if rest == 0 else None
+        top = max(rest.terms, key=_order)
+        monomial = _divide_monomial(top, lead)
+        if monomial is None or rest.terms[top] % lead_factor:
+            return None
+        factor = rest.terms[top] // lead_factor
+        quotient[monomial] = quotient.get(monomial, 0) + factor
+        rest = rest - _normal({monomial: factor}) * divisor
+    return None
+
+
+def _order(monomial: Monomial) -> tuple[int, tuple[int, ...]]:
+    """A monomial order (graded, then lexicographic), as polynomial division needs."""
+    return len(monomial), tuple(-atom.index for atom in monomial)
+
+
+def common_factor(size: Poly) -> Monomial:
+    """The largest monomial that divides every term."""
+    monomials = iter(size.terms)
+    common = list(next(monomials))
+    for monomial in monomials:
+        rest = list(monomial)
+        kept = []
+        for atom in common:
+            if atom in rest:
+                rest.remove(atom)
+                kept.append(atom)
+        common = kept
+        if not common:
+            break
+    return tuple(common)
+
+
+def substitute(size: Size, values: dict[Atom, Size]) -> Size:
+    """Replace atoms by sizes, all at once."""
+    if isinstance(size, int):
+        return size
+    result: Size = 0
+    for monomial, factor in size.terms.items():
+        term: Size = factor
+        for atom in monomial:
+            term = term * values.get(atom, of_atom(atom))
+        result = result + term
+    return result
+
+
+def render(size: Size) -> str:
+    """As people write it: `B*T`, `2*C + 1`; "?" where an atom has no name."""
+    if isinstance(size, int):
+        return str(size)
+    if any(not atom.name for atom in size.atoms()):
+        return "?"
+    parts: list[str] = []
+    for monomial, factor in sorted(size.terms.items(), key=lambda term: _order(term[0]), reverse=True):
+        names = [_factor_name(atom) for atom in monomial]
+        if not names or abs(factor) != 1:
+            names.insert(0, str(abs(factor)))
+        sign = "-" if factor < 0 else "+"
+        text = "*".join(names)
+        parts.append(f" {sign} {text}" if parts else f"{'-' if factor < 0 else ''}{text}")
+    return "".join(parts)
+
+
+def _factor_name(atom: Atom) -> str:
+    name = atom.name or "?"
+    return f"({name})" if any(mark in name for mark in " +") and not name.endswith(")") else name
