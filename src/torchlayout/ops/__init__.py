@@ -1,0 +1,22 @@
+"""The operator table: what each operator does to layouts. Knows nothing of syntax."""
+
+from torchlayout.ops.table import Args, Op, all_rows, find_function, find_method, select
+from torchlayout.ops.values import (
+    UNKNOWN,
+    Alias,
+    Alternatives,
+    DType,
+    Fields,
+    Many,
+    MemoryFormat,
+    Operand,
+    Outcome,
+    Refused,
+    Result,
+    Unknowable,
+)
+
+__all__ = [
+    "UNKNOWN", "Alias", "Alternatives", "Args", "DType", "Fields", "Many", "MemoryFormat", "Op", "Operand", "Outcome",
+    "Refused", "Result", "Unknowable", "all_rows", "find_function", "find_method", "select",
+]  # fmt: skip

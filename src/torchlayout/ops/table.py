@@ -1,0 +1,253 @@
+"""The operator table: its rows, how a call finds its row, and how a row is applied.
+
+A row is one line: torch's own signature verbatim, whether the result is a view, its transfer function, an example
+that the tests run on eager torch. The files beside this one hold the rows, by kind; they are imported when the
+first operator is looked up.
+"""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from torchlayout.layouts import Layout, settle, the_rest, with_leading, with_rank, with_trailing
+from torchlayout.ops import signature as signatures
+from torchlayout.ops.values import UNKNOWN, Alias, Operand, Outcome, Refused, Unknowable
+from torchlayout.sizes import Facts, Poly, Rest, Shape, Size
+
+ROW_MODULES = (
+    "views", "copies", "pointwise", "reductions", "matmul", "convolution", "normalization", "joining", "factories",
+    "indexing", "sorting", "spectral", "linalg", "attention", "recurrent", "losses", "inplace", "queries", "numpy_rows",
+    "einops_rows", "vision",
+)  # fmt: skip
+"""The files of rows, all beside this one. A name that does not exist here is skipped."""
+
+
+class Args:
+    """The bound arguments of one call, as a transfer function reads them.
+
+    Each reader raises `Unknowable` where the argument is not known or is not of the kind asked for.
+    """
+
+    __slots__ = ("facts", "op", "values")
+
+    def __init__(self, op: Op, values: Mapping[str, Any], facts: Facts) -> None:
+        self.op = op
+        self.values = values
+        self.facts = facts
+
+    def __getitem__(self, name: str) -> Any:
+        return self.values[name]
+
+    def known(self, name: str) -> Any:
+        return signatures.require(self.values[name])
+
+    def operand(self, name: str = "self") -> Operand:
+        value = self.known(name)
+        if not isinstance(value, Operand):
+            raise Unknowable(f"{name} is no tensor")
+        return value
+
+    def operands(self, name: str) -> tuple[Operand, ...]:
+        """A list of tensors."""
+        value = self.known(name)
+        if not isinstance(value, (tuple, list)) or not all(isinstance(item, Operand) for item in value):
+            raise Unknowable(f"{name} is no known list of tensors")
+        return tuple(value)
+
+    def layout(self, name: str = "self") -> Layout:
+        """The tensor's layout with all that is known put in; its rank may be unknown."""
+        return settle(self.operand(name).layout, self.facts)
+
+    def ranked(self, name: str = "self", rank: int | None = None) -> Layout:
+        """The tensor's layout with a known rank; given `rank`, an unknown one is learnt to be that."""
+        layout = self.layout(name)
+        if rank is not None:
+            found = with_rank(layout, rank, self.facts)
+            if found is None:
+                raise Unknowable(f"{name} has another rank than {rank}")
+            return found
+        if the_rest(layout) is not None:
+            raise Unknowable(f"the rank of {name} is not known")
+        return layout
+
+    def reaching(self, layout: Layout, *dims: int) -> Layout:
+        """The layout with at least these dimensions known, counted from either end as their sign says."""
+        for dim in dims:
+            found = with_leading(layout, dim + 1, self.facts) if dim >= 0 else with_trailing(layout, -dim, self.facts)
+            if found is None:
+                raise Unknowable(f"there is no dimension {dim}")
+            layout = found
+        return settle(layout, self.facts)
+
+    def integer(self, name: str) -> int:
+        """A known Python int."""
+        value = self.known(name)
+        if isinstance(value, Poly):
+            value = self.facts.normal(value)
+        if not isinstance(value, int):
+            raise Unknowable(f"{name} is not a known int")
+        return int(value)
+
+    def size(self, name: str) -> Size:
+        """An int that may be symbolic."""
+        value = self.known(name)
+        if not isinstance(value, (int, Poly)):
+            raise Unknowable(f"{name} is not an int")
+        return self.facts.normal(value)
+
+    def flag(self, name: str) -> bool:
+        value = self.known(name)
+        if not isinstance(value, bool):
+            raise Unknowable(f"{name} is not a known bool")
+        return value
+
+    def integers(self, name: str) -> tuple[int, ...] | None:
+        """A list of known ints (a single int counts as a list of one); None where it was not given."""
+        value = self.known(name)
+        if value is None:
+            return None
+        items = value if isinstance(value, (tuple, list)) else (value,)
+        result: list[int] = []
+        for item in items:
+            item = self.facts.normal(item) if isinstance(item, Poly) else item
+            if not isinstance(item, int):
+                raise Unknowable(f"{name} holds an int that is not known")
+            result.append(int(item))
+        return tuple(result)
+
+    def shape(self, name: str) -> Shape:
+        """A list of sizes, symbolic ones and rests allowed (a single int counts as a list of one)."""
+        value = self.known(name)
+        items = value if isinstance(value, (tuple, list)) else (value,)
+        for item in items:
+            if isinstance(item, bool) or not isinstance(item, (int, Poly, Rest)):
+                raise Unknowable(f"{name} holds a size that is not known")
+        return tuple(item if isinstance(item, Rest) else self.facts.normal(item) for item in items)
+
+
+Transfer = Callable[[Args], Outcome]
+
+
+@dataclass(frozen=True)
+class Op:
+    """One row of the table."""
+
+    schema: str
+    alias: Alias
+    transfer: Transfer
+    example: str
+    words: str
+    """The resulting layout in words, for docs/ops.md."""
+    spellings: tuple[str, ...]
+    """Dotted paths under which it is called, beside `torch.NAME`, `torch.nn.functional.NAME` and `Tensor.NAME`."""
+    since: str | None
+    unknown: str | None
+    """Why the answer may be unknown where it may; None: the row always knows."""
+    numpy: bool
+    varies: bool
+    """Backends differ in the layout: the answer is then unknown unless a device is given."""
+
+    @property
+    def name(self) -> str:
+        return signatures.name_of(self.schema)
+
+    @property
+    def signature(self) -> signatures.Signature:
+        return signatures.parse(self.schema)
+
+    def bind(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> dict[str, Any] | None:
+        return signatures.bind(self.signature, args, kwargs)
+
+    def apply(self, bound: Mapping[str, Any], facts: Facts) -> Outcome:
+        """The outcome of a call in the world of `facts`. Raises `Refused` where torch would, for its layout."""
+        try:
+            return self.transfer(Args(self, bound, facts))
+        except Unknowable:
+            return UNKNOWN
+
+
+_ROWS: dict[str, list[Op]] = {}
+"""Rows by method or function name."""
+_PATHS: dict[str, list[Op]] = {}
+"""Rows by dotted path, for those that are spelt otherwise."""
+_NUMPY_METHODS: dict[str, list[Op]] = {}
+_loaded = False
+
+
+def op(
+    schema: str,
+    *,
+    alias: Alias,
+    layout: Transfer,
+    example: str,
+    words: str = "",
+    spellings: Sequence[str] = (),
+    since: str | None = None,
+    unknown: str | None = None,
+    numpy: bool = False,
+    varies: bool = False,
+) -> Op:
+    """Add a row. `numpy` rows are found as methods of arrays and under their spellings only."""
+    words = words or (layout.__doc__ or "").strip().split("\n")[0]
+    row = Op(schema, alias, layout, example, words, tuple(spellings), since, unknown, numpy, varies)
+    (_NUMPY_METHODS if numpy else _ROWS).setdefault(row.name, []).append(row)
+    for path in spellings:
+        _PATHS.setdefault(path, []).append(row)
+    return row
+
+
+def _load() -> None:
+    global _loaded
+    if _loaded:
+        return
+    _loaded = True
+    package = __name__.rpartition(".")[0]
+    for name in ROW_MODULES:
+        if importlib.util.find_spec(f"{package}.{name}") is not None:
+            importlib.import_module(f"{package}.{name}")
+
+
+FUNCTION_NAMESPACES = ("torch.nn.functional.", "torch.Tensor.", "torch.", "torch._C._nn.", "torch.functional.")
+
+
+def find_function(path: str) -> Sequence[Op]:
+    """The rows (overloads) of a function by its full dotted path, none if it is no operator."""
+    _load()
+    found = _PATHS.get(path)
+    if found is not None:
+        return found
+    for namespace in FUNCTION_NAMESPACES:
+        if path.startswith(namespace) and "." not in path[len(namespace) :]:
+            return _ROWS.get(path[len(namespace) :], ())
+    return ()
+
+
+def find_method(name: str, numpy: bool = False) -> Sequence[Op]:
+    """The rows (overloads) of a method of tensors, or of NumPy arrays."""
+    _load()
+    return (_NUMPY_METHODS if numpy else _ROWS).get(name, ())
+
+
+def all_rows() -> Iterator[Op]:
+    _load()
+    for table in (_ROWS, _NUMPY_METHODS):
+        for rows in table.values():
+            yield from rows
+
+
+def select(rows: Sequence[Op], args: Sequence[Any], kwargs: Mapping[str, Any]) -> tuple[Op, dict[str, Any]] | None:
+    """The first overload that the arguments fit, and the arguments bound; None where there is none."""
+    for row in rows:
+        bound = row.bind(args, kwargs)
+        if bound is not None:
+            return row, bound
+    return None
+
+
+__all__ = [
+    "Args", "Op", "Refused", "Transfer", "all_rows", "find_function", "find_method", "op", "select",
+]  # fmt: skip
