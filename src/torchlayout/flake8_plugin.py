@@ -1,0 +1,115 @@
+"""The flake8 plugin: an adapter of `torchlayout.check.engine`.
+
+flake8 imports this module at every start, so it imports next to nothing; the analysis comes with the first
+file that mentions torch. What flake8 decides by itself (select, ignore, per-file-ignores, exclude, `# noqa`) is
+left to flake8, and asked of it beforehand, so that rules it would drop are never run.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+from torchlayout import __version__
+from torchlayout.check.gate import mentions_framework
+from torchlayout.check.settings import DEFAULT_SELECT, OPTIONS, Settings
+
+OFF_BY_DEFAULT = "LAY4"
+CONFIG_FILES = ("setup.cfg", "tox.ini", ".flake8")
+
+
+class Plugin:
+    """What flake8 makes for each file: from its tree, its lines and its name, the findings."""
+
+    name = "torchlayout"
+    version = __version__
+
+    _settings = Settings()
+    _options: argparse.Namespace | None = None
+    _flake8_shows: Callable[[str], bool] | None = None
+
+    def __init__(self, tree: ast.Module, lines: Sequence[str], filename: str) -> None:
+        self._tree = tree
+        self._lines = lines
+        self._filename = filename
+
+    def run(self) -> Iterator[tuple[int, int, str, type[Plugin]]]:
+        """The findings as flake8 wants them: line from 1, column from 0, code and message in one."""
+        text = "".join(self._lines)
+        if not (mentions_framework(text) or self._settings.report_unused_suppressions):
+            return
+        from torchlayout.check.engine import analyze
+
+        result = analyze(text, self._filename, self._settings, tree=self._tree, shown=self._shown(), noqa=False)
+        for finding in result.findings:
+            yield finding.span.line, finding.span.column, f"{finding.code} {finding.message}", type(self)
+
+    @classmethod
+    def _shown(cls) -> Callable[[str], bool] | None:
+        """Whether flake8 selects a code, by flake8's own decision."""
+        if cls._flake8_shows is None and cls._options is not None:
+            from flake8.style_guide import Decision, DecisionEngine
+
+            engine = DecisionEngine(cls._options)
+            cls._flake8_shows = lambda code: engine.decision_for(code) is Decision.Selected
+        return cls._flake8_shows
+
+    @classmethod
+    def add_options(cls, manager: Any) -> None:
+        """Offer the settings that flake8 does not have under a name of its own."""
+        manager.extend_default_ignore([OFF_BY_DEFAULT])
+        for option in OPTIONS:
+            if option.flake8:
+                # Read as text here and checked in parse_options, where a mistake can name its file and line.
+                manager.add_option(
+                    option.flake8_flag,
+                    parse_from_config=True,
+                    default=None,
+                    nargs="?",
+                    const="true",
+                    metavar=option.kind.metavar or "true|false",
+                    help=option.help.replace("%", "%%"),
+                )
+
+    @classmethod
+    def parse_options(cls, manager: Any, options: argparse.Namespace, args: Any) -> None:
+        """Settings from `[tool.torchlayout]`, then from flake8's options; a mistake ends the run with status 2."""
+        from torchlayout.check import config
+
+        try:
+            configuration = config.load(config.start_folder(options.filenames or args or ()))
+            given = {
+                option.name: str(value)
+                for option in OPTIONS
+                if option.flake8
+                and (value := getattr(options, option.flake8_flag[2:].replace("-", "_"), None)) is not None
+            }
+            if given:
+                files = [options.config] if getattr(options, "config", None) else CONFIG_FILES
+                origins = {name: config.flake8_origin("torchlayout-" + name.replace("_", "-"), files) for name in given}
+                configuration = config.with_texts(configuration, given, origins)
+        except config.ConfigError as error:
+            manager.parser.exit(2, f"{error}\n")
+        cls._options, cls._flake8_shows = options, None
+        cls._settings = cls._for_flake8(configuration.settings, options)
+
+    @staticmethod
+    def _for_flake8(settings: Settings, options: argparse.Namespace) -> Settings:
+        """Our own selection, made to agree with flake8's: neither may silence what the other was told to show."""
+        from dataclasses import replace
+
+        asked = settings.extend_select
+        if settings.select == DEFAULT_SELECT:
+            settings = replace(settings, select=("LAY",))
+        else:
+            asked += settings.select
+        advice = [max(code, OFF_BY_DEFAULT, key=len) for code in asked if _overlaps(code, OFF_BY_DEFAULT)]
+        if advice and options.select is None:
+            options.extend_select = [*(options.extend_select or ()), *advice]
+        return settings
+
+
+def _overlaps(one: str, other: str) -> bool:
+    return one.startswith(other) or other.startswith(one)
