@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-from torchlayout.ops.values import UNKNOWN, DType, MemoryFormat, Operand, Unknowable
+from torchlayout.ops.values import UNKNOWN, DType, MemoryFormat, Operand, Unknowable, is_unknown
 from torchlayout.sizes import Poly, Rest
 
 
@@ -128,7 +128,7 @@ def bind(signature: Signature, args: Sequence[Any], kwargs: Mapping[str, Any]) -
             if parameter.kind == "int" and not all(_is_extent(value) for value in rest):
                 return None
             if len(rest) > 1 or parameter.kind == "int":
-                bound[parameter.name] = rest[0] if rest == [UNKNOWN] else tuple(rest)
+                bound[parameter.name] = rest[0] if len(rest) == 1 and is_unknown(rest[0]) else tuple(rest)
                 rest = []
                 break
         value = rest.pop(0)
@@ -163,11 +163,11 @@ def _numpy_name(keyword: str, names: Mapping[str, Parameter]) -> str | None:
 
 
 def _only_ints(values: Sequence[Any]) -> bool:
-    return all(_is_extent(value) and value is not UNKNOWN for value in values)
+    return all(_is_extent(value) and not is_unknown(value) for value in values)
 
 
 def _is_extent(value: Any) -> bool:
-    return value is UNKNOWN or isinstance(value, (Poly, Rest)) or (isinstance(value, int) and not isinstance(value, bool))
+    return is_unknown(value) or isinstance(value, (Poly, Rest)) or (isinstance(value, int) and not isinstance(value, bool))
 
 
 _SCALARS = (int, float, complex, bool, Poly)
@@ -184,7 +184,7 @@ _KINDS: dict[str, tuple[type, ...]] = {
 
 
 def _fits(value: Any, parameter: Parameter) -> bool:
-    if value is UNKNOWN or parameter.kind == "Any":
+    if is_unknown(value) or parameter.kind == "Any":
         return True
     if value is None:
         return parameter.optional or parameter.default is None and not parameter.required
@@ -196,7 +196,7 @@ def _fits(value: Any, parameter: Parameter) -> bool:
 
 
 def _is_item(value: Any, kind: str) -> bool:
-    if value is UNKNOWN or kind == "Any":
+    if is_unknown(value) or kind == "Any":
         return True
     if value is None:
         return kind == "Tensor"
@@ -212,6 +212,6 @@ def _is_item(value: Any, kind: str) -> bool:
 
 def require(value: Any) -> Any:
     """The value, or `Unknowable` where it is not known."""
-    if value is UNKNOWN:
+    if is_unknown(value):
         raise Unknowable("an argument is not known")
     return value

@@ -28,6 +28,20 @@ class _Unknown:
 UNKNOWN = _Unknown()
 
 
+class Deferred(_Unknown):
+    """A value whose kind depends on the parameter that it meets; the caller puts an `Operand` or a size in its
+    place once the arguments are bound. Transfer functions never see one."""
+
+    __slots__ = ("value",)
+
+    def __init__(self, value: object) -> None:
+        self.value = value
+
+
+def is_unknown(value: object) -> bool:
+    return isinstance(value, _Unknown)
+
+
 class Alias(enum.Enum):
     """Whether a result shares storage with its input, as the table's column says."""
 

@@ -57,6 +57,15 @@ class Symbols:
     def __init__(self) -> None:
         self._atoms: dict[Hashable, Atom] = {}
         self._rests: dict[Hashable, Rest] = {}
+        self.place: Hashable = None
+        """Where in the program the operator stands that is being applied: part of the key of `fresh` unknowns."""
+
+    def fresh(self, tag: Hashable, name: str | None = None, least: int | None = 0) -> Poly:
+        """An unknown that belongs to the operator being applied, such as the number of elements of a mask."""
+        return self.atom(("fresh", tag, self.place), name, least)
+
+    def fresh_rest(self, tag: Hashable) -> Rest:
+        return self.rest(("fresh", tag, self.place))
 
     def atom(self, key: Hashable, name: str | None = None, least: int | None = 0) -> Poly:
         """The unknown of this key; `least` 0 for a size, None for any number."""
