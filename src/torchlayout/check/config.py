@@ -13,8 +13,7 @@ import os
 import re
 import sys
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from types import MappingProxyType
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from torchlayout.check.settings import BY_KEY, Settings
@@ -50,7 +49,7 @@ class Configuration:
     """Settings in force, and the origin of each that is not its default, by attribute name."""
 
     settings: Settings
-    origins: Mapping[str, Origin] = MappingProxyType({})
+    origins: Mapping[str, Origin] = field(default_factory=dict)
     file: str | None = None
 
     def origin(self, name: str) -> Origin:

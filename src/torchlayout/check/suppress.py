@@ -5,8 +5,8 @@
 | `# noqa` | every finding on its line |
 | `# noqa: LAY101,LAY2` | those codes on its line, by prefix |
 | `# torchlayout: ignore[LAY101] -- reason` | the same; alone on its line it stands for the next line of code |
-| `# flake8: noqa`, `# flake8: noqa: LAY101` | the whole file, or those codes in it |
-| `# torchlayout: ignore-file[LAY101] -- reason` | the same |
+| `# flake8: noqa`, alone on its line | the whole file (also when codes follow: flake8 does not read them) |
+| `# torchlayout: ignore-file[LAY101] -- reason` | those codes in the whole file |
 
 Only comments count, not strings that look like one. A *line* is as flake8 has it: the lines that a string in
 triple quotes or a backslash joins are one. The text is tokenized only when there is a finding to silence and
@@ -25,9 +25,8 @@ from torchlayout.check.results import Suppression
 from torchlayout.program.nodes import Span
 from torchlayout.rules.finding import Edit, Finding, Fix, Safety
 
-_CODES = r"[A-Z][A-Z0-9]+(?:[,\s]+[A-Z][A-Z0-9]*[0-9]+)*"
 _NOQA = re.compile(r"# noqa(?::\s?(?P<codes>(?:[A-Z]+[0-9]+(?:[,\s]+)?)+))?", re.IGNORECASE)
-_NOQA_FILE = re.compile(r"# flake8[:=]\s*noqa(?P<codes>:\s?(?P<list>[A-Z]+[0-9]+(?:[,\s]+[A-Z]+[0-9]+)*))?\s*$", re.I)
+_NOQA_FILE = re.compile(r"# flake8[:=]\s*noqa", re.IGNORECASE)
 _OURS = re.compile(r"#\s*torchlayout:\s*(?P<what>ignore-file|ignore)\b(?:\[(?P<codes>[^\]]*)\])?", re.IGNORECASE)
 _ANY = re.compile(r"noqa|torchlayout:", re.IGNORECASE)
 
@@ -97,8 +96,9 @@ def _joined_lines(text: str) -> list[_Line]:
 
 def _tokens(text: str) -> Iterator[tokenize.TokenInfo]:
     """The tokens up to the first the tokenizer refuses (the text was parsed, so there is hardly ever one)."""
+    plain = text.replace("\r\n", "\n").replace("\r", "\n")  # the tokenizer has no line end of a lone \r
     try:
-        yield from tokenize.generate_tokens(io.StringIO(text, newline="").readline)
+        yield from tokenize.generate_tokens(io.StringIO(plain).readline)
     except (tokenize.TokenError, SyntaxError):
         return
 
@@ -108,9 +108,10 @@ def _of_lines(lines: range, remarks: tuple[tokenize.TokenInfo, ...], following: 
     for token in remarks:
         remark = token.string
         place = Span(token.start[0], token.start[1], token.end[0], token.end[1])
-        if match := _NOQA_FILE.search(remark):
-            yield _comment(place, remark, match["list"], range(0), flake8s=True, whole_file=True)
-        elif not seen_noqa and (match := _NOQA.search(remark)):
+        if _NOQA_FILE.match(remark):
+            if not token.line[: place.column].strip():
+                yield _comment(place, remark, None, range(0), flake8s=True, whole_file=True)
+        if not seen_noqa and (match := _NOQA.search(remark)):
             seen_noqa = True  # flake8 looks no further than the first of a line
             yield _comment(place, remark, match["codes"], lines, flake8s=True)
         if match := _OURS.search(remark):
@@ -164,7 +165,7 @@ def _removal(suppression: Suppression, text: str) -> Fix | None:
     from torchlayout.check.reading import split_lines
 
     span = suppression.span
-    rest = _OURS.sub("", _NOQA_FILE.sub("", _NOQA.sub("", suppression.text)))
+    rest = _OURS.sub("", _NOQA.sub("", suppression.text))
     if rest.strip(" \t#,") and not rest.lstrip().startswith("--"):
         return None
     line = split_lines(text)[span.line - 1]
