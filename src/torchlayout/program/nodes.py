@@ -11,7 +11,10 @@ assigned to).
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple, Union
+from typing import TYPE_CHECKING, NamedTuple, Union
+
+if TYPE_CHECKING:
+    from torchlayout.program.outline import Entry
 
 
 class Span(NamedTuple):
@@ -399,8 +402,18 @@ class Class:
     span: Span
 
 
+@node
+class Definition:
+    """A `def` or `class` in a module's or class's own block, not lowered yet: it binds `name` to what
+    `Unit.lowered(entry)` gives. The span is that of the name."""
+
+    name: str
+    entry: Entry
+    span: Span
+
+
 Stmt = Union[
     Assign, AugAssign, Evaluate, If, For, While, Try, With, Match, Return, Raise, Jump, Assert, Delete, Scope, Import,
-    Function, Class,
+    Function, Class, Definition,
 ]  # fmt: skip
 Block = tuple[Stmt, ...]
