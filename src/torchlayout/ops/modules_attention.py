@@ -1,0 +1,155 @@
+"""MultiheadAttention and the Transformer layers.
+
+Outside training, self-attention of an even number of heads may take a fused path (torch/nn/modules/activation.py,
+"why_not_fast_path") whose output is packed where the plain one's is transposed. Which path runs is not to be seen
+from the source, so that both are given as alternatives.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from torchlayout.layouts import contiguous, permuted_contiguous, with_trailing
+from torchlayout.ops.modules import Config, Forward, module, then
+from torchlayout.ops.values import UNKNOWN, Alternatives, Operand, Outcome, Result, Unknowable
+from torchlayout.sizes import Shape, Size
+
+
+def attention_weights(config: Config) -> Mapping[str, Shape | None]:
+    """The packed projection, or one each where keys or values have sizes of their own."""
+    size = config.size("embed_dim")
+    keys, values = (config["kdim"], config["vdim"])
+    found: dict[str, Shape | None] = {}
+    if keys is None and values is None:
+        found["in_proj_weight"] = (3 * size, size)
+        found.update(dict.fromkeys(("q_proj_weight", "k_proj_weight", "v_proj_weight"), None))
+    found["in_proj_bias"] = (3 * size,) if config.flag("bias") else None
+    extra: Shape | None = (1, 1, size) if config.flag("add_bias_kv") else None
+    return {**found, "bias_k": extra, "bias_v": extra}
+
+
+def attention_attributes(config: Config, name: str) -> Outcome:
+    if name == "head_dim":
+        return config.facts.floor_divide(config.size("embed_dim"), config.size("num_heads"))
+    if name in ("kdim", "vdim") and config[name] is None:
+        return config["embed_dim"]
+    return UNKNOWN
+
+
+def attention(call: Forward) -> Outcome:
+    """packed as (target, batch, features), with `batch_first` seen transposed unless the fused path runs"""
+    query, key = call.layout("query"), call.layout("key")
+    query = call.ranked("query", rank=3) if query.rank is None else query
+    key = call.ranked("key", rank=len(query.dims)) if key.rank is None else key
+    if query.rank not in (2, 3) or key.rank != query.rank:
+        raise Unknowable("query and key have neither two nor three dimensions")
+    config = call.config
+    size = config.size("embed_dim")
+    call.equate(query.sizes[-1], size)
+    packed = Result(contiguous((*query.sizes[:-1], size)))
+    if query.rank == 2:
+        return packed, _weights(call, (), query.sizes[0], key.sizes[0])
+    if not config.flag("batch_first"):
+        return packed, _weights(call, (query.sizes[1],), query.sizes[0], key.sizes[0])
+    scores = _weights(call, (query.sizes[0],), query.sizes[1], key.sizes[1])
+    strided = Result(permuted_contiguous((*query.sizes[:-1], size), (1, 0, 2)))
+    if _never_fused(call):
+        return strided, scores
+    return Alternatives(((strided, scores), (packed, scores)))
+
+
+def _weights(call: Forward, batch: tuple[Size, ...], target: Size, source: Size) -> Outcome:
+    """The attention weights: packed, averaged over the heads unless told not to; None where not asked for."""
+    for option in ("add_bias_kv", "add_zero_attn"):
+        source = source + int(call.config.flag(option))
+    wanted, averaged = call["need_weights"], call["average_attn_weights"]
+    if wanted is False:
+        return None
+    if not isinstance(averaged, bool):
+        return UNKNOWN
+    heads = () if averaged else (call.config.size("num_heads"),)
+    result = Result(contiguous((*batch, *heads, target, source)))
+    return result if wanted is True else Alternatives((result, None))
+
+
+def _never_fused(call: Forward) -> bool:
+    """Whether something that the source shows rules the fused path out."""
+    config = call.config
+    heads = config["num_heads"]
+    tensors = [call.operand(name).layout for name in ("query", "key", "value") if isinstance(call[name], Operand)]
+    return (
+        config["bias"] is False
+        or config["add_bias_kv"] is True
+        or config["add_zero_attn"] is True
+        or (isinstance(heads, int) and heads % 2 == 1)
+        or any(layout != tensors[0] for layout in tensors)
+    )
+
+
+def _added(call: Forward, tensor: str, addends: int) -> Outcome:
+    """`x + dropout(attention(...))`, once for each block: x's own order decides, whatever the block gives."""
+    outcome: Outcome = Result(call.layout(tensor), call.operand(tensor).dtype)
+    packed = Operand(contiguous(call.layout(tensor).shape))
+    for _ in range(addends):
+        outcome = then(outcome, lambda x: call.method("add", x, packed))
+    return outcome
+
+
+def transformer_layer(tensor: str, blocks: int, fusable: bool) -> Callable[[Forward], Outcome]:
+    """The forward of an encoder or decoder layer, whose first argument is `tensor`."""
+
+    def forward(call: Forward) -> Outcome:
+        """packed; with `norm_first`, as adding to the input gives"""
+        config = call.config
+        layout = with_trailing(call.layout(tensor), 1, call.facts)
+        if layout is None:
+            raise Unknowable("the input has no dimension")
+        call.equate(layout.sizes[-1], config["d_model"])
+        packed = Result(contiguous(call.layout(tensor).shape))
+        if config.known("norm_first") is False:
+            return packed
+        plain = _added(call, tensor, blocks)
+        if not fusable or config["batch_first"] is False or plain == packed:
+            return plain
+        return Alternatives((plain, packed)) if isinstance(plain, Result) else UNKNOWN
+
+    return forward
+
+
+def stacked(tensor: str) -> Callable[[Forward], Outcome]:
+    """The forward of a stack of layers: packed where it ends in a normalization."""
+
+    def forward(call: Forward) -> Outcome:
+        """packed where the layers or the last normalization pack"""
+        if "src_key_padding_mask" in call.values and call["src_key_padding_mask"] is not None:
+            return UNKNOWN
+        config = call.config
+        layers = config["encoder_layer" if tensor == "src" else "decoder_layer"]
+        first = getattr(layers, "config", {}).get("norm_first") if layers is not UNKNOWN else None
+        if config["norm"] is None and first is not False:
+            return UNKNOWN
+        return Result(contiguous(call.layout(tensor).shape))
+
+    return forward
+
+
+def transformer(call: Forward) -> Outcome:
+    """packed, the target's sizes: encoder and decoder end in a normalization"""
+    for custom in ("custom_encoder", "custom_decoder"):
+        if call.config[custom] is not None:
+            return UNKNOWN
+    return Result(contiguous(call.layout("tgt").shape))
+
+
+MASKS = "Tensor? tgt_mask=None, Tensor? memory_mask=None, Tensor? tgt_key_padding_mask=None, Tensor? memory_key_padding_mask=None"
+LAYER = "int d_model, int nhead, int dim_feedforward=2048, float dropout=0.1, Any activation='relu', float layer_norm_eps=1e-05, bool batch_first=False, bool norm_first=False, bool bias=True, Device? device=None, ScalarType? dtype=None"
+FUSED = "outside training a fused path may run, whose output is packed"
+
+# fmt: off
+module("MultiheadAttention(int embed_dim, int num_heads, float dropout=0.0, bool bias=True, bool add_bias_kv=False, bool add_zero_attn=False, int? kdim=None, int? vdim=None, bool batch_first=False, Device? device=None, ScalarType? dtype=None) -> None", attention, takes="Tensor query, Tensor key, Tensor value, Tensor? key_padding_mask=None, bool need_weights=True, Tensor? attn_mask=None, bool average_attn_weights=True, bool is_causal=False", parameters=attention_weights, derived=attention_attributes, unknown=FUSED)
+module(f"TransformerEncoderLayer({LAYER}) -> None", transformer_layer("src", 2, True), takes="Tensor src, Tensor? src_mask=None, Tensor? src_key_padding_mask=None, bool is_causal=False", unknown=FUSED)
+module(f"TransformerDecoderLayer({LAYER}) -> None", transformer_layer("tgt", 3, False), takes=f"Tensor tgt, Tensor memory, {MASKS}, bool tgt_is_causal=False, bool memory_is_causal=False")
+module("TransformerEncoder(Any encoder_layer, int num_layers, Any? norm=None, bool enable_nested_tensor=True, bool mask_check=True) -> None", stacked("src"), takes="Tensor src, Tensor? mask=None, Tensor? src_key_padding_mask=None, bool? is_causal=None", unknown="its layers are not known, or a padding mask may shorten the result")
+module("TransformerDecoder(Any decoder_layer, int num_layers, Any? norm=None) -> None", stacked("tgt"), takes=f"Tensor tgt, Tensor memory, {MASKS}, bool? tgt_is_causal=None, bool memory_is_causal=False", unknown="its layers are not known")
+module("Transformer(int d_model=512, int nhead=8, int num_encoder_layers=6, int num_decoder_layers=6, int dim_feedforward=2048, float dropout=0.1, Any activation='relu', Any? custom_encoder=None, Any? custom_decoder=None, float layer_norm_eps=1e-05, bool batch_first=False, bool norm_first=False, bool bias=True, Device? device=None, ScalarType? dtype=None) -> None", transformer, takes="Tensor src, Tensor tgt, Tensor? src_mask=None, Tensor? tgt_mask=None, Tensor? memory_mask=None, Tensor? src_key_padding_mask=None, Tensor? tgt_key_padding_mask=None, Tensor? memory_key_padding_mask=None, bool? src_is_causal=None, bool? tgt_is_causal=None, bool memory_is_causal=False", unknown="custom layers are not known")
+# fmt: on
