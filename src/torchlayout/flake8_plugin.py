@@ -18,6 +18,7 @@ from torchlayout.check.settings import DEFAULT_SELECT, OPTIONS, Settings
 
 OFF_BY_DEFAULT = "LAY4"
 CONFIG_FILES = ("setup.cfg", "tox.ini", ".flake8")
+_SWITCH = {"action": "store_true"}
 
 
 class Plugin:
@@ -63,15 +64,9 @@ class Plugin:
         for option in OPTIONS:
             if option.flake8:
                 # Read as text here and checked in parse_options, where a mistake can name its file and line.
-                manager.add_option(
-                    option.flake8_flag,
-                    parse_from_config=True,
-                    default=None,
-                    nargs="?",
-                    const="true",
-                    metavar=option.kind.metavar or "true|false",
-                    help=option.help.replace("%", "%%"),
-                )
+                takes: dict[str, Any] = {"metavar": option.kind.metavar} if option.kind.metavar else _SWITCH
+                text = option.help.replace("%", "%%")
+                manager.add_option(option.flake8_flag, parse_from_config=True, default=None, help=text, **takes)
 
     @classmethod
     def parse_options(cls, manager: Any, options: argparse.Namespace, args: Any) -> None:

@@ -63,7 +63,8 @@ def test_gitignore(tree: Path) -> None:
             ".gitignore": "gen/\n*_auto.py\n!keep_auto.py\n",
             "sub/.gitignore": "/local.py\n!b_auto.py\n",
             **dict.fromkeys(
-                ["a.py", "gen/b.py", "a_auto.py", "keep_auto.py", "sub/local.py", "sub/b_auto.py", "sub/deep/local.py"], ""
+                ["a.py", "gen/b.py", "a_auto.py", "keep_auto.py", "sub/local.py", "sub/b_auto.py", "sub/deep/local.py"],
+                "",
             ),
         },
     )

@@ -110,7 +110,9 @@ class Counter:
         return self.inner(*arguments)
 
 
-def test_the_cache_saves_the_work_and_changes_nothing(tree: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_cache_saves_the_work_and_changes_nothing(
+    tree: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     counter = Counter(monkeypatch)
     cache = Cache(str(tmp_path / "cache"))
     settings = Settings(report_unused_suppressions=True)

@@ -122,7 +122,7 @@ def test_the_fix_takes_the_comment_away(line: str, mended: str | None) -> None:
         return
     assert finding.fix is not None
     [(span, replacement)] = finding.fix.edits
-    lines = text.splitlines(keepends=True) + [""]
+    lines = [*text.splitlines(keepends=True), ""]
     before = "".join(lines[: span.line - 1]) + lines[span.line - 1][: span.column]
     after = lines[span.end_line - 1][span.end_column :] + "".join(lines[span.end_line :])
     assert before + replacement + after == "import torch\n" + mended

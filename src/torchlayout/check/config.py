@@ -127,7 +127,7 @@ def _table(path: str, *, required: bool = False) -> dict[str, Any] | None:
             data = file.read()
     except OSError as error:
         if required or not isinstance(error, FileNotFoundError | NotADirectoryError | PermissionError):
-            raise ConfigError(f"cannot read the settings: {error.strerror or error}", Origin(path)) from None
+            raise ConfigError(f"cannot read the settings: {error.strerror or error}", Origin(_shown(path))) from None
         return None
     shared = os.path.basename(path) == SHARED_FILE
     if shared and b"torchlayout" not in data and not required:
@@ -140,7 +140,8 @@ def _table(path: str, *, required: bool = False) -> dict[str, Any] | None:
     if table is None:
         return None
     if not isinstance(table, dict):
-        raise ConfigError("[tool.torchlayout] must be a table", Origin(path, _line_of(data.decode(), "torchlayout")))
+        origin = Origin(_shown(path), _line_of(data.decode(), "tool", "torchlayout"))
+        raise ConfigError("[tool.torchlayout] must be a table", origin)
     return table
 
 
@@ -153,25 +154,26 @@ def _parsed(path: str, data: bytes) -> dict[str, Any]:
         return tomllib.loads(data.decode("utf-8"))
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
-        raise ConfigError("the file is not UTF-8", Origin(path, line)) from None
+        raise ConfigError("the file is not UTF-8", Origin(_shown(path), line)) from None
     except tomllib.TOMLDecodeError as error:
         message = str(error)
         place = re.search(r"\(at line (\d+), column \d+\)", message)
-        line = int(place[1]) if place else data.count(b"\n") + 1
+        line = int(place[1]) if place else data.rstrip().count(b"\n") + 1
         message = re.sub(r"\s*\(at .*\)$", "", message)
-        raise ConfigError(f"not valid TOML: {message}", Origin(path, line)) from None
+        raise ConfigError(f"not valid TOML: {message}", Origin(_shown(path), line)) from None
     except RecursionError:
-        raise ConfigError("not valid TOML: nested too deeply", Origin(path)) from None
+        raise ConfigError("not valid TOML: nested too deeply", Origin(_shown(path))) from None
 
 
 def _configured(path: str, table: Mapping[str, Any]) -> Configuration:
     with open(path, encoding="utf-8") as file:
         text = file.read()
     shown = _shown(path)
+    prefix = ("tool", "torchlayout") if os.path.basename(path) == SHARED_FILE else ()
     values: dict[str, Any] = {}
     origins: dict[str, Origin] = {}
     for key, value in table.items():
-        origin = Origin(shown, _line_of(text, key, shared=os.path.basename(path) == SHARED_FILE))
+        origin = Origin(shown, _line_of(text, *prefix, key))
         option = BY_KEY.get(key)
         if option is None:
             raise ConfigError(f"unknown setting {key!r}{_suggestion(key)}", origin)
@@ -201,22 +203,20 @@ def _shown(path: str) -> str:
 _HEADER = re.compile(r"\s*\[\s*(?P<name>[^\[\]]+?)\s*\]")
 
 
-def _line_of(text: str, key: str, *, shared: bool = True) -> int | None:
-    """The 1-based line on which a key of our table is set, the key's own subtable included."""
-    prefix = ["tool", "torchlayout"] if shared else []
+def _line_of(text: str, *path: str) -> int | None:
+    """The 1-based line on which a key, given by its path of tables, or its own table begins."""
     table: list[str] = []
     for number, line in enumerate(text.splitlines(), start=1):
         header = _HEADER.match(line)
-        if header:
-            table = _dotted(header["name"])
-            if table[: len(prefix) + 1] == [*prefix, key]:
-                return number
-            continue
         name, equals, _ = line.partition("=")
-        if equals and not line.lstrip().startswith("#"):
-            path = table + _dotted(name)
-            if path[: len(prefix) + 1] == [*prefix, key]:
-                return number
+        if header:
+            table = here = _dotted(header["name"])
+        elif equals and not line.lstrip().startswith("#"):
+            here = table + _dotted(name)
+        else:
+            continue
+        if here[: len(path)] == list(path):
+            return number
     return None
 
 

@@ -15,7 +15,7 @@ from collections.abc import Callable
 from torchlayout.check import analysis, gate, suppress
 from torchlayout.check.links import REPORT_URL
 from torchlayout.check.reading import UnreadableSource, decode
-from torchlayout.check.results import FileError, FileResult
+from torchlayout.check.results import FileResult
 from torchlayout.check.selection import LINTER_FAILED, UNUSED_SUPPRESSION, codes_for
 from torchlayout.check.settings import Settings
 from torchlayout.program.nodes import Span
@@ -65,7 +65,7 @@ def analyze(
         return _analyze(text, path, settings, tree, shown, noqa, always_parse)
     except UnreadableSource as unreadable:
         return FileResult(path, text, error=unreadable.error)
-    except BaseException as failure:  # noqa: B902 - a panic in libcst's parser is no Exception
+    except BaseException as failure:
         if isinstance(failure, KeyboardInterrupt | SystemExit | GeneratorExit):
             raise
         return _failed(text, path, settings, shown, failure)

@@ -1,0 +1,159 @@
+"""Settings files: which one has the say, and what is said of mistakes in it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from torchlayout.check.config import (
+    ConfigError,
+    Origin,
+    flake8_origin,
+    load,
+    start_folder,
+    with_texts,
+    with_values,
+)
+from torchlayout.check.settings import Settings
+
+pytestmark = pytest.mark.usefixtures("fake_analysis")
+
+
+@pytest.fixture
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def write(path: Path, text: str) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, encoding="utf-8")
+
+
+def test_defaults(project: Path) -> None:
+    configuration = load()
+    assert configuration.settings == Settings(root=str(project))
+    assert str(configuration.origin("select")) == "default"
+
+
+def test_pyproject(project: Path) -> None:
+    write(
+        project / "pyproject.toml",
+        '[project]\nname = "x"\n\n[tool.torchlayout]\nselect = ["LAY1"]  # few\n'
+        '"target-torch-version" = "2.4"\nper-file-ignores."a.py" = ["LAY1"]\n\n'
+        '[tool.torchlayout.assume-sizes]\nB = ">1"\n',
+    )
+    configuration = load(str(project / "src" / "deep"))
+    settings = configuration.settings
+    assert (settings.select, settings.target_torch_version) == (("LAY1",), "2.4")
+    assert settings.per_file_ignores == (("a.py", ("LAY1",)),)
+    assert settings.assume_sizes == (("B", (">1",)),)
+    assert settings.root == str(project)
+    assert configuration.file == str(project / "pyproject.toml")
+    assert [
+        str(configuration.origin(name)) for name in ("select", "target_torch_version", "assume_sizes", "ignore")
+    ] == [
+        "pyproject.toml:5",
+        "pyproject.toml:6",
+        "pyproject.toml:9",
+        "default",
+    ]
+    assert str(configuration.origin("per_file_ignores")) == "pyproject.toml:7"
+
+
+def test_the_nearest_file_that_speaks_of_us_has_the_say(project: Path) -> None:
+    write(project / "pyproject.toml", "[tool.torchlayout]\nselect = ['LAY1']\n")
+    write(project / "a" / "pyproject.toml", "[tool.other]\nselect = ['torchlayout']\n")
+    assert load(str(project / "a")).settings.select == ("LAY1",)
+    write(project / "a" / "pyproject.toml", "[tool.torchlayout]\n")
+    assert load(str(project / "a")).settings.select == Settings().select
+    write(project / "a" / "torchlayout.toml", "select = ['LAY2']\n")
+    configuration = load(str(project / "a"))
+    assert configuration.settings.select == ("LAY2",)
+    assert configuration.origin("select") == Origin("a/torchlayout.toml".replace("/", __import__("os").sep), 1)
+
+
+def test_isolated_and_named(project: Path) -> None:
+    write(project / "pyproject.toml", "[tool.torchlayout]\nselect = ['LAY1']\n")
+    write(project / "ci.toml", "select = ['LAY2']\n")
+    assert load(isolated=True).settings.select == Settings().select
+    assert load(file="ci.toml").settings.select == ("LAY2",)
+    with pytest.raises(ConfigError, match=r"^missing\.toml: cannot read the settings: No such file"):
+        load(file="missing.toml")
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("[tool.torchlayout]\n\nslect = []\n", "pyproject.toml:3: unknown setting 'slect' (did you mean 'select'?)"),
+        (
+            "[tool.torchlayout]\nper_file_ignores = {}\n",
+            "pyproject.toml:2: unknown setting 'per_file_ignores' (did you",
+        ),
+        ("[tool.torchlayout]\nzzz = 1\n", "pyproject.toml:2: unknown setting 'zzz'"),
+        ("[tool.torchlayout.zzz]\na = 1\n", "pyproject.toml:1: unknown setting 'zzz'"),
+        (
+            "[tool.torchlayout]\nselect = ['LAY1',\n  'LAY777']\n",
+            "pyproject.toml:2: select: no rule has the code LAY777",
+        ),
+        ("[tool.torchlayout]\ndevice = 'tpu'\n", 'pyproject.toml:2: device: expected "cpu" or "cuda", not \'tpu\''),
+        ("[tool.torchlayout]\nselect = [\n", "pyproject.toml:2: not valid TOML: "),
+        ("[tool.torchlayout]\nselect = nothing\n", "pyproject.toml:2: not valid TOML: "),
+        ("[tool]\nx = 1\ntorchlayout = 3\n", "pyproject.toml:3: [tool.torchlayout] must be a table"),
+        ("[tool.other]\nselect = 1\n[ tool . torchlayout ]\nselect = 1\n", "pyproject.toml:4: select: expected a list"),
+        ("tool.torchlayout.select = 1\n", "pyproject.toml:1: select: expected a list"),
+        ("tool = { torchlayout = { select = 1 } }\n", "pyproject.toml: select: expected a list"),
+    ],
+)
+def test_mistakes_name_file_and_line(project: Path, text: str, message: str) -> None:
+    write(project / "pyproject.toml", text)
+    with pytest.raises(ConfigError) as raised:
+        load()
+    assert str(raised.value).startswith(message)
+    assert "\n" not in str(raised.value)
+
+
+def test_files_that_are_not_utf8(project: Path) -> None:
+    (project / "pyproject.toml").write_bytes(b"[tool.torchlayout]\n\n# \xff\n")
+    with pytest.raises(ConfigError, match=r"^pyproject\.toml:3: the file is not UTF-8$"):
+        load()
+
+
+def test_others_files_are_not_even_parsed(project: Path) -> None:
+    write(project / "pyproject.toml", "this is [not TOML\n")
+    assert load().settings.select == Settings().select
+
+
+def test_where_the_search_starts(project: Path) -> None:
+    for name in ("a/b/c.py", "a/d/e.py"):
+        write(project / name, "")
+    assert start_folder([]) == start_folder(["-"]) == str(project)
+    assert start_folder(["a/b/c.py"]) == str(project / "a" / "b")
+    assert start_folder(["a/b", "a/d/e.py"]) == str(project / "a")
+    assert start_folder(["a"]) == str(project / "a")
+
+
+def test_options_replace_and_extend(project: Path) -> None:
+    write(project / "torchlayout.toml", "select = ['LAY1']\nextend-select = ['LAY2']\n")
+    line = Origin("--select")
+    configuration = with_values(load(), {"select": ("LAY3",), "extend_select": ("LAY4",)}, line)
+    assert configuration.settings.select == ("LAY3",)
+    assert configuration.settings.extend_select == ("LAY2", "LAY4")
+    assert configuration.origin("select") == line
+    assert configuration.settings.root == str(project)
+
+
+def test_options_in_text(project: Path) -> None:
+    origin = Origin("setup.cfg", 3)
+    configuration = with_texts(load(), {"device": "cpu"}, {"device": origin})
+    assert (configuration.settings.device, configuration.origin("device")) == ("cpu", origin)
+    with pytest.raises(ConfigError, match=r"^setup\.cfg:3: torchlayout-device: expected"):
+        with_texts(load(), {"device": "tpu"}, {"device": origin})
+
+
+@pytest.mark.parametrize("line", ["torchlayout-device = tpu", "torchlayout_device: tpu", "  torchlayout-device=tpu"])
+def test_the_line_in_flake8s_files(project: Path, line: str) -> None:
+    write(project / "tox.ini", f"[flake8]\n# torchlayout-device = cpu\n{line}\n")
+    assert str(flake8_origin("torchlayout-device", ["setup.cfg", "tox.ini"])) == "tox.ini:3"
+    assert str(flake8_origin("torchlayout-need", ["setup.cfg", "tox.ini"])) == "flake8's options"
