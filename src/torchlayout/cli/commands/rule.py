@@ -1,0 +1,29 @@
+"""`torchlayout rule CODE`: the rule's page."""
+
+from __future__ import annotations
+
+import sys
+
+import click
+
+from torchlayout.check.selection import known_codes
+from torchlayout.cli.catalog import find_code, page_of, title_of
+from torchlayout.cli.output import Out
+from torchlayout.cli.status import Mistake
+
+
+@click.command()
+@click.argument("code")
+def command(code: str) -> None:
+    """Print the page of the rule CODE, such as LAY101, or by its name, such as view-of-noncontiguous."""
+    found = find_code(code)
+    if found is None:
+        raise Mistake(f"no rule has the code or name {code!r}; known are {', '.join(known_codes())}")
+    page = f"# {title_of(found)}\n\n{page_of(found)}\n"
+    out = Out(sys.stdout)
+    if not out.colours:
+        out.write(page)
+        return
+    from rich.markdown import Markdown
+
+    out.console.print(Markdown(page))

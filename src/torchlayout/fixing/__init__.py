@@ -1,0 +1,10 @@
+"""Fixes: from findings that carry edits to mended text, and back to disk.
+
+`fix_text` mends a text, `unified_diff` shows what changed, `replace_content` puts it back on disk.
+"""
+
+from torchlayout.fixing.diff import unified_diff
+from torchlayout.fixing.engine import MAX_ROUNDS, Fixed, fix_text
+from torchlayout.fixing.files import ChangedMeanwhile, replace_content
+
+__all__ = ["MAX_ROUNDS", "ChangedMeanwhile", "Fixed", "fix_text", "replace_content", "unified_diff"]
