@@ -87,7 +87,7 @@ def _binary(op: ast.operator, left: object, right: object) -> object | Unknown:
 def _moderate(value: object, op: ast.operator) -> bool:
     """Whether an operator over the value stays cheap."""
     if isinstance(value, int):
-        return value.bit_length() <= MAX_BITS and not (isinstance(op, ast.Mult) and False)
+        return value.bit_length() <= MAX_BITS
     if isinstance(value, float):
         return True
     return isinstance(value, (str, tuple)) and len(value) <= MAX_LENGTH and isinstance(op, ast.Add)

@@ -155,7 +155,7 @@ def _subscript(walk: Walk, node: cst.Subscript) -> nodes.Expr:
     return nodes.Subscript(value, nodes.Sequence("tuple", items, items[0].span), span)
 
 
-def _index(walk: Walk, node: cst.Index | cst.Slice) -> nodes.Expr:
+def _index(walk: Walk, node: Any) -> nodes.Expr:
     if isinstance(node, cst.Index):
         if getattr(node, "star", None):  # PEP 646
             span = walk.take("*")

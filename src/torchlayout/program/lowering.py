@@ -1,7 +1,7 @@
 """From a piece of source to lowered nodes: cut the lines, parse them with libcst, walk the tree once.
 
 libcst is imported by the first call here, never before. Its parser takes time quadratic in the depth of an
-expression and overflows the native stack on very deep ones, so depth is measured first, on the `ast`.
+expression and overflows the native stack on very deep ones, so `depth` looks first.
 """
 
 from __future__ import annotations
@@ -9,33 +9,20 @@ from __future__ import annotations
 import ast
 import gc
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from torchlayout.program import nodes
+from torchlayout.program.depth import CannotLower, check_depth, first_line
 from torchlayout.program.outline import Entry
-from torchlayout.program.source import Source
-from torchlayout.program.tokens import BadTokens, Cursor
 
 if TYPE_CHECKING:
-    from torchlayout.program.expressions import Walk
     from torchlayout.program.unit import Unit
 
-MAX_DEPTH = 120
-"""Levels of expressions and blocks inside one another that are followed. Lowering and interpreting recurse a
-few Python frames a level, and Python allows 1000 in all."""
-MAX_CHAIN = 500
-"""Operands of `and` and `or` in one statement: libcst nests them although `ast` does not."""
 MAX_CHARACTERS = 1_000_000
 """Text that is parsed at one time: about one second of libcst."""
 
-_WORD = re.compile(r"\w+|[^\w\s]")
 _FORM_FEED = re.compile(r"^[ \t\f]*\f", re.MULTILINE)
-
-
-class CannotLower(Exception):
-    """A piece of source that `ast` accepts is not lowered: libcst refuses it, or it is nested too deeply or
-    too long. Callers treat what it would have said as unknown."""
 
 
 def lower(unit: Unit, entry: Entry) -> nodes.Function | nodes.Class:
@@ -43,7 +30,7 @@ def lower(unit: Unit, entry: Entry) -> nodes.Function | nodes.Class:
 
     Raises `CannotLower`. `unit.lowered(entry)` does the same and remembers it.
     """
-    _check_depth(unit.source, [entry.node])
+    check_depth(unit.source, [entry.node])
     first = entry.start
     while entry.node.decorator_list and first > 1 and not unit.source.line(first).lstrip().startswith("@"):
         first -= 1  # a decorator in parentheses: `ast` knows where the expression starts, not the `@`
@@ -59,10 +46,10 @@ def lower_statements(unit: Unit, body: list[ast.stmt], entries: dict[ast.stmt, E
     Raises `CannotLower`.
     """
     rest = [statement for statement in body if statement not in entries]
-    _check_depth(unit.source, rest)
+    check_depth(unit.source, rest)
     pieces: list[tuple[int, int]] = []
     for statement in rest:
-        first, last = _first_line(statement), statement.end_lineno or statement.lineno
+        first, last = first_line(statement), statement.end_lineno or statement.lineno
         if pieces and first <= pieces[-1][1] + 1:
             pieces[-1] = (pieces[-1][0], max(last, pieces[-1][1]))
         else:
@@ -72,11 +59,6 @@ def lower_statements(unit: Unit, body: list[ast.stmt], entries: dict[ast.stmt, E
     if not definitions:
         return lowered
     return tuple(sorted([*lowered, *definitions], key=lambda statement: statement.span.line))
-
-
-def _first_line(statement: ast.stmt) -> int:
-    decorators = getattr(statement, "decorator_list", ())
-    return min([statement.lineno, *(decorator.lineno for decorator in decorators)])
 
 
 def _name_span(unit: Unit, entry: Entry) -> nodes.Span:
@@ -137,10 +119,11 @@ def _parse_and_walk(text: str, lines: list[int], shifts: dict[int, int], indente
 
     from torchlayout.program.expressions import Walk
     from torchlayout.program.statements import block
+    from torchlayout.program.tokens import BadTokens, Cursor
 
     try:
         module = cst.parse_module(text)
-        walk: Walk = Walk(Cursor(text, lines, shifts))
+        walk = Walk(Cursor(text, lines, shifts))
         body: Iterable[cst.CSTNode] = module.body
         if indented:
             outer = module.body[0]
@@ -153,66 +136,3 @@ def _parse_and_walk(text: str, lines: list[int], shifts: dict[int, int], indente
     except (cst.ParserSyntaxError, BadTokens, RecursionError, ValueError, UnicodeError) as error:
         reason = str(error).splitlines()
         raise CannotLower(f"line {lines[0]}: {type(error).__name__}: {reason[0] if reason else ''}") from None
-
-
-# ---------------------------------------------------------------- depth
-def _check_depth(source: Source, statements: Iterable[ast.stmt]) -> None:
-    """Raise `CannotLower` where expressions or blocks are nested deeper than `MAX_DEPTH`.
-
-    Blocks are walked; of expressions only those with enough words to be deep.
-    """
-    pending: list[tuple[Iterator[ast.stmt], int]] = [(iter(statements), 1)]
-    while pending:
-        body, depth = pending[-1]
-        for statement in body:
-            blocks = _blocks(statement)
-            if blocks:
-                if depth >= MAX_DEPTH:
-                    raise CannotLower(f"line {statement.lineno}: blocks nested deeper than {MAX_DEPTH}")
-                if _may_be_deep(source, statement, blocks[0][0]):
-                    _check_expressions(statement, depth)
-                pending.extend((iter(inner), depth + 1) for inner in blocks)
-                break
-            if _may_be_deep(source, statement, None):
-                _check_expressions(statement, depth)
-        else:
-            pending.pop()
-
-
-def _blocks(statement: ast.stmt) -> list[list[ast.stmt]]:
-    body = getattr(statement, "body", None)
-    if body is None:
-        cases = getattr(statement, "cases", None)
-        return [case.body for case in cases] if cases else []
-    blocks = [body]
-    for name in ("orelse", "finalbody"):
-        inner = getattr(statement, name, None)
-        if inner:
-            blocks.append(inner)
-    blocks.extend(handler.body for handler in getattr(statement, "handlers", ()))
-    return blocks
-
-
-def _may_be_deep(source: Source, statement: ast.stmt, first: ast.stmt | None) -> bool:
-    """Whether a simple statement, or the head of a compound one, has enough words to be deep."""
-    last_line = (statement.end_lineno or statement.lineno) if first is None else first.lineno
-    text = source.lines(_first_line(statement), last_line)
-    return len(text) > MAX_DEPTH and len(_WORD.findall(text)) > MAX_DEPTH
-
-
-def _check_expressions(statement: ast.stmt, depth: int) -> None:
-    """Measure the expressions of one statement, its inner blocks left out."""
-    level: list[ast.AST] = [statement]
-    operands = 0
-    while level:
-        if depth > MAX_DEPTH:
-            raise CannotLower(f"line {statement.lineno}: expressions nested deeper than {MAX_DEPTH}")
-        depth += 1
-        following: list[ast.AST] = []
-        for node in level:
-            if isinstance(node, ast.BoolOp):
-                operands += len(node.values)
-            if operands > MAX_CHAIN:
-                raise CannotLower(f"line {statement.lineno}: more than {MAX_CHAIN} operands of and/or")
-            following.extend(child for child in ast.iter_child_nodes(node) if not isinstance(child, ast.stmt))
-        level = following

@@ -11,24 +11,25 @@ assigned to).
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple, Union
+from typing import TYPE_CHECKING, NamedTuple, TypeVar, Union
+
+from torchlayout.program.spans import NOWHERE, Span
 
 if TYPE_CHECKING:
+    from typing_extensions import dataclass_transform
+
     from torchlayout.program.outline import Entry
 
 
-class Span(NamedTuple):
-    """A range of source text. Lines are 1-based, columns 0-based and count code points."""
+T = TypeVar("T")
 
-    line: int
-    column: int
-    end_line: int
-    end_column: int
+if TYPE_CHECKING:
+    # Immutable to whoever type-checks. At run time a frozen dataclass takes three times as long to make.
+    @dataclass_transform(frozen_default=True, eq_default=False)
+    def node(cls: type[T]) -> type[T]: ...
 
-
-NOWHERE = Span(1, 0, 1, 0)
-
-node = dataclass(frozen=True, eq=False, slots=True)
+else:
+    node = dataclass(eq=False, slots=True)
 
 
 # ---------------------------------------------------------------- expressions
@@ -417,3 +418,5 @@ Stmt = Union[
     Function, Class, Definition,
 ]  # fmt: skip
 Block = tuple[Stmt, ...]
+
+__all__ = ["NOWHERE", "Span"]

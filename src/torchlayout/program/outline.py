@@ -12,9 +12,10 @@ from __future__ import annotations
 import ast
 import re
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import lru_cache
+from typing import Any
 
 from torchlayout.program.source import Source
 
@@ -366,7 +367,7 @@ class _Walk:
         self.outline.rebound.update(node.names)
 
 
-_HANDLERS = {
+_HANDLERS: dict[type[ast.stmt], Callable[[_Walk, Any, Entry | None, bool], bool | None]] = {
     ast.FunctionDef: _Walk.definition,
     ast.AsyncFunctionDef: _Walk.definition,
     ast.ClassDef: _Walk.definition,

@@ -6,12 +6,13 @@ import ast
 import re
 from dataclasses import dataclass
 
-from torchlayout.program.nodes import Span
+from torchlayout.program.depth import first_line
 from torchlayout.program.source import Source
+from torchlayout.program.spans import Span
+from torchlayout.program.tokens import comments
 
 # What may stand between two tokens: white space, a line joined to the next, a comment.
 _GAP = re.compile(r"(?:\s|\\\n|#[^\n]*)*")
-_COMMENT = re.compile(r"#")
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,14 +69,12 @@ def _statement_at(source: Source, tree: ast.Module, name: Span) -> ast.stmt | No
         if inner is None:
             return found
         found = inner
-        body = [child for child in _inner_statements(inner)]
+        body = _inner_statements(inner)
 
 
 def _holds(statement: ast.stmt, position: tuple[int, int]) -> bool:
-    first = min(
-        [(statement.lineno, statement.col_offset)]
-        + [(decorator.lineno, 0) for decorator in getattr(statement, "decorator_list", ())]
-    )
+    line = first_line(statement)
+    first = (line, 0) if line < statement.lineno else (line, statement.col_offset)
     return first <= position < (statement.end_lineno or 0, statement.end_col_offset or 0)
 
 
@@ -209,6 +208,4 @@ def _close(text: str, position: int, count: int) -> int:
 
 
 def _has_comment(text: str, start: int, end: int) -> bool:
-    from torchlayout.program.tokens import comments
-
-    return bool(_COMMENT.search(text, start, end)) and comments(text[start:end])
+    return text.find("#", start, end) >= 0 and comments(text[start:end])

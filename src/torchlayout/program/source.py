@@ -11,7 +11,7 @@ import re
 from bisect import bisect_right
 from functools import cached_property
 
-from torchlayout.program.nodes import Span
+from torchlayout.program.spans import Span
 
 _LINE_END = re.compile(r"\r\n?|\n")
 _BOM = "\ufeff"

@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 import libcst as cst
 
 from torchlayout.program import nodes
-from torchlayout.program.expressions import Walk, arguments, identifier, parameters
+from torchlayout.program.expressions import Walk, arguments, parameters
 from torchlayout.program.patterns import lower_pattern
 from torchlayout.program.tokens import BadTokens
 

@@ -12,8 +12,9 @@ their replacement fields, under the rules of PEP 701, whatever Python runs this.
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
-from torchlayout.program.nodes import Span
+from torchlayout.program.spans import Span
 
 _TOKEN = re.compile(
     r"""
@@ -32,8 +33,8 @@ _TOKEN = re.compile(
     """,
     re.VERBOSE | re.DOTALL,
 )
-_IN_FIELD = re.compile(r"[)\]}]|" + _TOKEN.pattern, re.VERBOSE | re.DOTALL)
 _STRING_PART = re.compile(r"[^{}\\\"']+", re.DOTALL)
+_new = tuple.__new__  # half the time of `Span(...)`
 MAX_FIELD_DEPTH = 100
 """Replacement fields inside one another; CPython refuses 150."""
 
@@ -114,12 +115,19 @@ def _literal(
     return end
 
 
+@lru_cache(maxsize=1)
+def _in_field() -> re.Pattern[str]:
+    """As `_TOKEN`, with the closing brackets too."""
+    return re.compile(r"[)\]}]|" + _TOKEN.pattern, re.VERBOSE | re.DOTALL)
+
+
 def _field(text: str, position: int, quote: str, raw: bool, words: list[str], offsets: list[int], depth: int) -> int:
     """Walk a replacement field from behind its `{` to behind its `}`."""
     if depth > MAX_FIELD_DEPTH:
         raise BadTokens("f-strings nested too deeply")
+    pattern = _in_field()
     brackets = 0
-    while match := _IN_FIELD.search(text, position):
+    while match := pattern.search(text, position):
         word, position = match[0], match.end()
         if match.lastindex == 2:
             position = _formatted(text, match, words, offsets, depth + 1)
@@ -131,7 +139,7 @@ def _field(text: str, position: int, quote: str, raw: bool, words: list[str], of
                 position = _literal(text, match.start() + 1, quote, raw, words, offsets, depth, spec=True)
                 continue
             if word == "!":
-                conversion = _IN_FIELD.search(text, position)
+                conversion = pattern.search(text, position)
                 position = conversion.end() if conversion else position
                 continue
         if word in "([{":
@@ -187,7 +195,8 @@ class Cursor:
         if offset >= self._next:
             self._advance(offset)
         column = offset - self._start
-        return Span(self._line, column, self._line, column + len(word))
+        line = self._line
+        return _new(Span, (line, column, line, column + len(word)))
 
     def take_text(self, word: str) -> Span:
         """The span of the next `word`, which may run over several lines (a string)."""

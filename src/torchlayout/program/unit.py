@@ -5,13 +5,17 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable
 from functools import cached_property
+from typing import TYPE_CHECKING
 
-from torchlayout.program import nodes
 from torchlayout.program.constants import UNKNOWN, Unknown, fold
-from torchlayout.program.lowering import CannotLower, lower, lower_statements
+from torchlayout.program.depth import CannotLower
 from torchlayout.program.outline import Entry, Outline
-from torchlayout.program.places import CallSite, call_site
 from torchlayout.program.source import Source
+from torchlayout.program.spans import Span
+
+if TYPE_CHECKING:  # what most files never need is imported when it is
+    from torchlayout.program import nodes
+    from torchlayout.program.places import CallSite
 
 
 class Unit:
@@ -46,6 +50,8 @@ class Unit:
         """The lowered definition, made once. Raises `CannotLower`, each time it is asked."""
         found = self._lowered.get(entry)
         if found is None:
+            from torchlayout.program.lowering import lower
+
             try:
                 found = lower(self, entry)
             except CannotLower as error:
@@ -57,6 +63,8 @@ class Unit:
 
     def lowered_function(self, entry: Entry) -> nodes.Function:
         """As `lowered`, for an entry that is a function."""
+        from torchlayout.program import nodes
+
         found = self.lowered(entry)
         if not isinstance(found, nodes.Function):
             raise CannotLower(f"{entry.qualname} is no function")
@@ -77,6 +85,8 @@ class Unit:
     def _block(self, owner: Entry | None, body: list[ast.stmt]) -> nodes.Block:
         found = self._blocks.get(owner)
         if found is None:
+            from torchlayout.program.lowering import lower_statements
+
             direct = set(body)
             children = self.outline.top if owner is None else owner.children
             entries: dict[ast.stmt, Entry] = {entry.node: entry for entry in children if entry.node in direct}
@@ -196,8 +206,10 @@ class Unit:
         self.outline.mark_sinks(words)
 
     # -------------------------------------------------------------- places, for fixes
-    def call_at(self, name: nodes.Span) -> CallSite | None:
+    def call_at(self, name: Span) -> CallSite | None:
         """What a fix needs to know of the call whose name token has this span; None where there is none."""
+        from torchlayout.program.places import call_site
+
         return call_site(self.source, self.tree, name)
 
 
@@ -213,4 +225,4 @@ def parse(text: str, path: str = "<text>") -> ast.Module:
         raise SyntaxError(str(error) or type(error).__name__, (path, 1, 1, None)) from None
 
 
-__all__ = ["UNKNOWN", "CallSite", "CannotLower", "Entry", "Unit", "Unknown", "parse"]
+__all__ = ["UNKNOWN", "CannotLower", "Entry", "Unit", "Unknown", "parse"]
