@@ -1,5 +1,7 @@
 """The operator table: what each operator does to layouts. Knows nothing of syntax."""
 
+from torchlayout.ops.attributes import attribute
+from torchlayout.ops.indexing import assign, index
 from torchlayout.ops.table import Args, Op, all_rows, find_function, find_method, select
 from torchlayout.ops.values import (
     UNKNOWN,
@@ -18,5 +20,6 @@ from torchlayout.ops.values import (
 
 __all__ = [
     "UNKNOWN", "Alias", "Alternatives", "Args", "DType", "Fields", "Many", "MemoryFormat", "Op", "Operand", "Outcome",
-    "Refused", "Result", "Unknowable", "all_rows", "find_function", "find_method", "select",
+    "Refused", "Result", "Unknowable", "all_rows", "assign", "attribute", "find_function", "find_method", "index",
+    "select",
 ]  # fmt: skip

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any, Union
 
 from torchlayout.layouts import Layout
-from torchlayout.sizes import NO, Truth
+from torchlayout.sizes import NO, YES, Truth
 
 
 class _Unknown:
@@ -117,6 +117,8 @@ class Result:
     """The parameter whose storage it shares."""
     same_object: bool = False
     """The very tensor that came in (`contiguous()` of a contiguous tensor, in-place operators)."""
+    exists: Truth = YES
+    """Whether the call succeeds as far as layouts go; MAYBE where it depends on what is not known."""
 
 
 @dataclass(frozen=True)
@@ -152,7 +154,7 @@ class Refused(Exception):
     """Raised by a transfer function where torch refuses the call because of a layout.
 
     `kind` says for what reason: "view" (no such view), "dtype-view", "negative-stride", "overlap-write",
-    "needs-contiguous". `certain` is NO never: it is YES, or MAYBE where some sizes would do.
+    "needs-contiguous".
     """
 
     def __init__(self, kind: str, message: str, parameter: str = "self") -> None:
