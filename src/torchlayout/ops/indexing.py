@@ -19,7 +19,6 @@ from torchlayout.layouts import (
     broadcast,
     contiguous,
     expand_to,
-    has_overlap,
     output_layout,
     settle,
     the_rest,
@@ -28,14 +27,13 @@ from torchlayout.layouts import (
     with_trailing,
 )
 from torchlayout.layouts.views import runs
+from torchlayout.ops.derived import refuse_overlap
 from torchlayout.ops.slicing import cut
-from torchlayout.ops.values import UNKNOWN, Operand, Outcome, Refused, Result, Unknowable, is_unknown
+from torchlayout.ops.values import UNKNOWN, Operand, Outcome, Result, Unknowable, is_unknown
 from torchlayout.sizes import MAYBE, NO, YES, Facts, Poly, Rest, Size
 
 MAX_OPEN_SIZES = 3
 """Sizes that may or may not be 1 for which the strides of an advanced index are worked out both ways."""
-
-OVERLAP_WRITE = "more than one element of the written-to tensor refers to a single memory location"
 
 
 def index(operand: Operand, items: Sequence[Any], facts: Facts) -> Outcome:
@@ -64,8 +62,8 @@ def assign(operand: Operand, items: Sequence[Any], facts: Facts) -> None:
         basic = _basic(operand, list(items), facts)
     except Unknowable:
         return
-    if not operand.numpy and not basic.advanced and has_overlap(basic.layout, facts) is YES:
-        raise Refused("overlap-write", OVERLAP_WRITE)
+    if not operand.numpy and not basic.advanced:
+        refuse_overlap(Operand(basic.layout), facts)
 
 
 @dataclass(slots=True)

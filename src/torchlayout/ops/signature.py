@@ -26,6 +26,8 @@ class Parameter:
     default: Any
     required: bool
     keyword_only: bool
+    rest: bool = False
+    """`**name`: takes all other keywords, bound as a tuple of (keyword, value) pairs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +54,9 @@ def parse(schema: str) -> Signature:
     for text in _split(rest[:close]):
         if text == "*":
             keyword_only = True
+        elif text.startswith("**"):
+            kind, _, extra = text[2:].partition(" ")
+            parameters.append(Parameter(extra, kind, False, False, (), False, True, True))
         else:
             parameters.append(_parameter(text, keyword_only))
     return Signature(name, overload, tuple(parameters), rest[close + 1 :].replace("->", "").strip())
@@ -137,9 +142,13 @@ def bind(signature: Signature, args: Sequence[Any], kwargs: Mapping[str, Any]) -
         bound[parameter.name] = value
     if rest:
         return None
-    names = {p.name: p for p in signature.parameters}
+    names = {p.name: p for p in signature.parameters if not p.rest}
+    rest_name = next((p.name for p in signature.parameters if p.rest), None)
     for keyword, value in kwargs.items():
         name = keyword if keyword in names else _numpy_name(keyword, names)
+        if name is None and rest_name is not None:
+            bound[rest_name] = (*bound.get(rest_name, ()), (keyword, value))
+            continue
         if name is None or name in bound or not _fits(value, names[name]):
             return None
         bound[name] = value

@@ -10,16 +10,17 @@ from __future__ import annotations
 import importlib
 import importlib.util
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from torchlayout.layouts import Layout, settle, the_rest, with_leading, with_rank, with_trailing
+from torchlayout.ops import derived
 from torchlayout.ops import signature as signatures
 from torchlayout.ops.values import UNKNOWN, Alias, Operand, Outcome, Refused, Unknowable
 from torchlayout.sizes import Facts, Poly, Rest, Shape, Size
 
 ROW_MODULES = (
-    "views", "copies", "pointwise", "reductions", "matmul", "convolution", "normalization", "joining", "factories",
+    "views", "copies", "pointwise", "activations", "reductions", "matmul", "convolution", "normalization", "joining", "factories",
     "indexing", "sorting", "spectral", "linalg", "attention", "recurrent", "losses", "inplace", "queries", "numpy_rows",
     "einops_rows", "vision",
 )  # fmt: skip
@@ -164,10 +165,12 @@ class Op:
 
     def apply(self, bound: Mapping[str, Any], facts: Facts) -> Outcome:
         """The outcome of a call in the world of `facts`. Raises `Refused` where torch would, for its layout."""
+        args = Args(self, bound, facts)
         try:
-            return self.transfer(Args(self, bound, facts))
+            outcome = self.transfer(args)
         except Unknowable:
-            return UNKNOWN
+            outcome = UNKNOWN
+        return derived.into(bound["out"], outcome, facts) if "out" in bound else outcome
 
 
 _ROWS: dict[str, list[Op]] = {}
@@ -175,6 +178,9 @@ _ROWS: dict[str, list[Op]] = {}
 _PATHS: dict[str, list[Op]] = {}
 """Rows by dotted path, for those that are spelt otherwise."""
 _NUMPY_METHODS: dict[str, list[Op]] = {}
+_PATH_ONLY: list[Op] = []
+_IN_PLACE: dict[str, tuple[Op, ...]] = {}
+"""Rows of `f_` that were derived from those of `f`, by the name `f_`."""
 _loaded = False
 
 
@@ -190,13 +196,19 @@ def op(
     unknown: str | None = None,
     numpy: bool = False,
     varies: bool = False,
+    path_only: bool = False,
 ) -> Op:
-    """Add a row. `numpy` rows are found as methods of arrays and under their spellings only."""
+    """Add a row. `numpy` rows are found as methods of arrays and under their spellings only, `path_only` rows under
+    their spellings alone. A spelling without a dot is another name of the same method and function (`concat`)."""
     words = words or (layout.__doc__ or "").strip().split("\n")[0]
     row = Op(schema, alias, layout, example, words, tuple(spellings), since, unknown, numpy, varies)
-    (_NUMPY_METHODS if numpy else _ROWS).setdefault(row.name, []).append(row)
+    named = _NUMPY_METHODS if numpy else _ROWS
+    if path_only:
+        _PATH_ONLY.append(row)
+    else:
+        named.setdefault(row.name, []).append(row)
     for path in spellings:
-        _PATHS.setdefault(path, []).append(row)
+        (_PATHS if "." in path else named).setdefault(path, []).append(row)
     return row
 
 
@@ -211,7 +223,9 @@ def _load() -> None:
             importlib.import_module(f"{package}.{name}")
 
 
-FUNCTION_NAMESPACES = ("torch.nn.functional.", "torch.Tensor.", "torch.", "torch._C._nn.", "torch.functional.")
+FUNCTION_NAMESPACES = (
+    "torch.nn.functional.", "torch.Tensor.", "torch.special.", "torch.", "torch._C._nn.", "torch.functional.",
+)  # fmt: skip
 
 
 def find_function(path: str) -> Sequence[Op]:
@@ -222,14 +236,53 @@ def find_function(path: str) -> Sequence[Op]:
         return found
     for namespace in FUNCTION_NAMESPACES:
         if path.startswith(namespace) and "." not in path[len(namespace) :]:
-            return _ROWS.get(path[len(namespace) :], ())
+            return _rows(path[len(namespace) :])
     return ()
 
 
 def find_method(name: str, numpy: bool = False) -> Sequence[Op]:
     """The rows (overloads) of a method of tensors, or of NumPy arrays."""
     _load()
-    return (_NUMPY_METHODS if numpy else _ROWS).get(name, ())
+    return _NUMPY_METHODS.get(name, ()) if numpy else _rows(name)
+
+
+def _rows(name: str) -> Sequence[Op]:
+    """The rows of a name, those of `f_` made from those of `f`."""
+    found = _ROWS.get(name)
+    if found is not None or not name.endswith("_"):
+        return found or ()
+    made = _IN_PLACE.get(name)
+    if made is None:
+        made = _IN_PLACE[name] = tuple(_in_place(row) for row in _ROWS.get(name[:-1], ()))
+    return made
+
+
+def _in_place(row: Op) -> Op:
+    schema = row.schema.replace(row.name, row.name + "_", 1)
+    transfer = derived.in_place(row.name, row.transfer, row.alias is Alias.VIEW)
+    return replace(row, schema=schema, alias=Alias.INPLACE, transfer=transfer, spellings=(), words="the tensor itself")
+
+
+OPERATORS = {
+    "+": "add", "-": "sub", "*": "mul", "/": "true_divide", "//": "floor_divide", "%": "remainder", "**": "pow",
+    "@": "matmul", "&": "bitwise_and", "|": "bitwise_or", "^": "bitwise_xor", "<<": "bitwise_left_shift",
+    ">>": "bitwise_right_shift", "<": "lt", "<=": "le", ">": "gt", ">=": "ge", "==": "eq", "!=": "ne",
+}  # fmt: skip
+"""The method that a binary operator of Python calls."""
+
+UNARY_OPERATORS = {"-": "neg", "+": "positive", "~": "bitwise_not"}
+
+
+def find_operator(symbol: str, unary: bool = False, in_place: bool = False) -> Sequence[Op]:
+    """The rows of a Python operator, none for one that tensors do not have; `in_place` for `+=`.
+
+    With a number on the left (`2 - x`) the tensor is the first argument all the same: the number has no part in the
+    layout.
+    """
+    name = (UNARY_OPERATORS if unary else OPERATORS).get(symbol)
+    if name is None:
+        return ()
+    return find_method(name + "_" if in_place else name)
 
 
 def all_rows() -> Iterator[Op]:
@@ -237,17 +290,25 @@ def all_rows() -> Iterator[Op]:
     for table in (_ROWS, _NUMPY_METHODS):
         for rows in table.values():
             yield from rows
+    yield from _PATH_ONLY
 
 
 def select(rows: Sequence[Op], args: Sequence[Any], kwargs: Mapping[str, Any]) -> tuple[Op, dict[str, Any]] | None:
-    """The first overload that the arguments fit, and the arguments bound; None where there is none."""
+    """The first overload that the arguments fit, and the arguments bound; None where there is none.
+
+    Every row takes `out=`, which its schema does not name.
+    """
+    out = kwargs.get("out")
+    if out is not None:
+        kwargs = {name: value for name, value in kwargs.items() if name != "out"}
     for row in rows:
         bound = row.bind(args, kwargs)
         if bound is not None:
-            return row, bound
+            return row, bound if out is None else {**bound, "out": out}
     return None
 
 
 __all__ = [
-    "Args", "Op", "Refused", "Transfer", "all_rows", "find_function", "find_method", "op", "select",
+    "Args", "Op", "Refused", "Transfer", "all_rows", "find_function", "find_method", "find_operator", "op",
+    "select",
 ]  # fmt: skip

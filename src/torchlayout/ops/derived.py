@@ -1,0 +1,88 @@
+"""Rows that follow from others: `f_` in place from `f`, `f(..., out=y)`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from torchlayout.layouts import has_overlap, settle, unknown_strides
+from torchlayout.ops.values import (
+    UNKNOWN,
+    Fields,
+    Operand,
+    Outcome,
+    Refused,
+    Result,
+    is_unknown,
+)
+from torchlayout.sizes import YES, Facts, Rest
+
+if TYPE_CHECKING:
+    from torchlayout.ops.table import Args
+
+OVERLAP_WRITE = "more than one element of the written-to tensor refers to a single memory location"
+
+SILENT_ON_OVERLAP = frozenset({
+    "addbmm", "baddbmm", "cumprod", "cumsum", "detach", "fill", "fill_diagonal", "index_fill", "index_put",
+    "masked_fill", "requires_grad", "resize", "set", "tril", "triu", "zero",
+})  # fmt: skip
+"""In-place operators that write silently to a tensor whose elements share memory (measured on torch's CPU backend);
+all others raise."""
+
+
+def refuse_overlap(operand: Operand, facts: Facts, name: str = "self") -> None:
+    """Raises `Refused` where the elements of a tensor that is written to share memory."""
+    if has_overlap(operand.layout, facts) is YES:
+        raise Refused("overlap-write", OVERLAP_WRITE, name)
+
+
+def in_place(name: str, transfer: Callable[[Args], Outcome], is_view: bool) -> Callable[[Args], Outcome]:
+    """The transfer function of `f_`: the tensor itself. The views among them (`t_`, `squeeze_`) change its layout."""
+
+    def apply(args: Args) -> Outcome:
+        first = args.op.signature.parameters[0].name
+        operand = args.operand(first)
+        if is_view:
+            outcome = transfer(args)
+            if not isinstance(outcome, Result):
+                return outcome
+            return Result(outcome.layout, operand.dtype, YES, of=first, same_object=True)
+        if name not in SILENT_ON_OVERLAP:
+            refuse_overlap(operand, args.facts, first)
+        return Result(args.layout(first), operand.dtype, YES, of=first, same_object=True)
+
+    return apply
+
+
+def into(out: Any, outcome: Outcome, facts: Facts) -> Outcome:
+    """What a call with `out=` returns: the tensors given, resized where the sizes differ."""
+    if isinstance(out, (tuple, list)):
+        results = list(outcome.values.values()) if isinstance(outcome, Fields) else outcome
+        if not isinstance(results, (tuple, list)) or len(results) != len(out):
+            return UNKNOWN
+        filled = [into(one, result, facts) for one, result in zip(out, results, strict=True)]
+        if isinstance(outcome, Fields):
+            return Fields(dict(zip(outcome.values, filled, strict=True)))
+        return tuple(filled)
+    if out is None:
+        return outcome
+    if is_unknown(out) or not isinstance(out, Operand):
+        return UNKNOWN
+    layout = settle(out.layout, facts)
+    if not isinstance(outcome, Result):
+        return Result(unknown_strides((facts.symbols.fresh_rest("out"),)), out.dtype, YES, of="out", same_object=True)
+    refuse_overlap(out, facts, "out")
+    wanted = unknown_strides(outcome.layout.shape)
+    if layout.shape != wanted.shape and not _same_sizes(layout.shape, wanted.shape, facts):
+        layout = wanted
+    return Result(layout, out.dtype, YES, of="out", same_object=True)
+
+
+def _same_sizes(a: tuple[Any, ...], b: tuple[Any, ...], facts: Facts) -> bool:
+    if len(a) != len(b):
+        return False
+    return all(
+        one is other if isinstance(one, Rest) or isinstance(other, Rest) else facts.equal(one, other) is YES
+        for one, other in zip(a, b, strict=True)
+    )
+
