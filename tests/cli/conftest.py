@@ -75,6 +75,10 @@ def engine(
     return found, ("the budget was reached",) if "budget" in text else ()
 
 
+def sink_words(text: str, codes: frozenset[str]) -> frozenset[str]:
+    return frozenset(word for rule in RULES if rule.code in codes for word in rule.words)
+
+
 def _name_span(source: Source, node: ast.Attribute) -> Span:
     line = node.end_lineno or 1
     end = source.column_from_utf8(line, node.end_col_offset or 0)
@@ -103,6 +107,7 @@ def small_engine(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
         yield
         return
     monkeypatch.setattr(analysis, "rules", lambda: RULES)
+    monkeypatch.setattr(analysis, "sink_words", sink_words)
     monkeypatch.setattr(analysis, "analyze", engine)
     _forget()
     yield

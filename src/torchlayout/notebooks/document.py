@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from json.decoder import scanstring  # type: ignore[attr-defined]
 from typing import Any
 
-from torchlayout.notebooks.magics import Magics
+from torchlayout.notebooks.magics import Magics, unused
 
 _SPACE = re.compile(r"[ \t\r\n]*")
 _decode = json.JSONDecoder().raw_decode
@@ -53,7 +53,7 @@ class Notebook:
         self.raw = raw
         self.cells = _read(raw)
         self._magics = Magics(raw)
-        self._rule = _unused_rule(raw)
+        self._rule = unused("# %% cell", raw)
         self._heads: list[int] = []  # of each code cell: the 1-based line of its comment in the program
         lines: list[str] = []
         for cell in self.cells:
@@ -123,14 +123,6 @@ class Notebook:
             text = self.restore(part)
             texts.append(text if cell.text.endswith("\n") else text.removesuffix("\n"))
         return texts
-
-
-def _unused_rule(raw: str) -> str:
-    """A comment that no cell holds."""
-    rule = "# %% cell"
-    while rule in raw:
-        rule += "_"
-    return rule
 
 
 def _read(raw: str) -> list[Cell]:

@@ -20,7 +20,6 @@ _ESCAPED = re.compile(r"[ \t]*(?=[%!/,;?])")
 _HELP = re.compile(r"[ \t]*(?=[\w.*%]+\?\??[ \t]*(?:#.*)?$)")
 _ASSIGNED = re.compile(r"[ \t]*[\w.,\[\]\"' *()]+?[ \t]*=[ \t]*(?=[!%])")
 _TIMED = re.compile(r"[ \t]*(?=%time[ \t]+(\S.*))")
-_STAND_IN = re.compile(r"(?:# )?get_ipython\((\d+)\)")
 
 # `%time y = f()` binds y. As long as `%time`, so that columns stay.
 _TIME, _IF = "%time", "if 1:"
@@ -39,6 +38,8 @@ class Magics:
         self._fragments: list[str] = []
         # Where an author wrote the very words that stand for %time, the two could not be told apart afterwards.
         self._keeps_time = _IF not in raw
+        self._word = unused("get_ipython", raw)
+        self._pattern = re.compile(rf"(?:# )?{self._word}\((\d+)\)")
 
     def to_python(self, lines: list[str]) -> list[str]:
         """A cell's lines with IPython's syntax replaced; as many lines as before.
@@ -59,7 +60,7 @@ class Magics:
 
     def restore(self, text: str) -> str:
         """The text with the authors' fragments in place of their stand-ins."""
-        text = _STAND_IN.sub(self._fragment, text)
+        text = self._pattern.sub(self._fragment, text)
         return re.sub(rf"^([ \t]*){_IF}", rf"\g<1>{_TIME}", text, flags=re.MULTILINE) if self._keeps_time else text
 
     def _fragment(self, match: re.Match[str]) -> str:
@@ -68,7 +69,7 @@ class Magics:
 
     def _stand_in(self, fragment: str, prefix: str = "") -> str:
         self._fragments.append(fragment)
-        return f"{prefix}get_ipython({len(self._fragments) - 1})"
+        return f"{prefix}{self._word}({len(self._fragments) - 1})"
 
     def _plain_lines(self, lines: list[str]) -> list[str]:
         result: list[str] = []
@@ -113,6 +114,13 @@ def _is_python(text: str) -> bool:
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return False
     return True
+
+
+def unused(word: str, text: str) -> str:
+    """The word, lengthened until the text does not hold it."""
+    while word in text:
+        word += "_"
+    return word
 
 
 class _Scanner:

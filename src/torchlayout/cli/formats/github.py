@@ -14,15 +14,14 @@ _LEVELS = {"error": "error", "warning": "warning", "note": "notice"}
 def render(reports: Iterable[Report], out: Out) -> None:
     for report in reports:
         for finding in report.findings:
-            # GitHub shows notebooks by their JSON, where a cell's line has no number.
             start, end = report.start(finding.span), report.end(finding.span)
             place = {"line": start.row, "col": start.column, "endLine": end.row, "endColumn": end.column}
             if start.cell is not None:
-                place = {"line": 1}
+                place = {"line": report.file_place(finding.span).row}  # GitHub knows a notebook by its JSON
             properties = {"title": f"torchlayout ({finding.code})", "file": report.path, **place}
             listed = ",".join(f"{key}={_property(str(value))}" for key, value in properties.items())
             text = f"{report.path}:{start}: {finding.code} {finding.message}"
-            text += "".join(f"\n  {related.message} (line {related.span.line})" for related in finding.related)
+            text += "".join(f"\n  {r.message} ({report.related_place(r)})" for r in finding.related)
             out.write(f"::{_LEVELS[severity(finding.code)]} {listed}::{_data(text)}\n")
 
 

@@ -22,6 +22,8 @@ def render(reports: Iterable[Report], out: Out) -> None:
         path = _in_project(report)
         for finding in report.findings:
             start, end = report.start(finding.span), report.end(finding.span)
+            if start.cell is not None:  # GitLab knows a notebook by its JSON
+                start = end = report.file_place(finding.span)
             entries.append(
                 {
                     "check_name": finding.code,

@@ -43,7 +43,7 @@ def _suite(report: Report, out: Out) -> None:
         story = "\n".join(
             [
                 f"{report.path}:{place}: {finding.code} {finding.message}",
-                *(f"  line {related.span.line}: {related.message}" for related in finding.related),
+                *(f"  {report.related_place(related)}: {related.message}" for related in finding.related),
             ]
         )
         case = f"{finding.code} at {place}"

@@ -1,0 +1,231 @@
+"""Notebooks: cells as one program, places in cells, fixes that touch nothing else."""
+
+from __future__ import annotations
+
+import ast
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from torchlayout.notebooks import Notebook, NotebookError
+
+Run = Callable[..., Any]
+
+
+def notebook(*cells: str | list[str], kind: str = "code", **extra: Any) -> dict[str, Any]:
+    return {
+        "cells": [
+            {"cell_type": "markdown", "metadata": {}, "source": ["# A title with x.view(3)"]},
+            *(
+                {
+                    "cell_type": kind,
+                    "execution_count": 3,
+                    "metadata": {"z": 1, "a": 2},
+                    "outputs": [{"output_type": "stream", "name": "stdout", "text": ["x.contiguous() é\n"]}],
+                    "source": cell if isinstance(cell, list) else cell.splitlines(keepends=True),
+                }
+                for cell in cells
+            ),
+        ],
+        "metadata": {"language_info": {"name": "python"}, "b": 1, "a": 2},
+        "nbformat": 4,
+        "nbformat_minor": 5,
+        **extra,
+    }
+
+
+CELLS = ("import torch\n%matplotlib inline\nx = torch.randn(3, 4)", "", "!ls\ny = x.t()\ny.view(12)")
+
+
+def test_findings_are_told_by_cell_and_line(run: Run, folder: Path) -> None:
+    Path("nb.ipynb").write_text(json.dumps(notebook(*CELLS)))
+    ran = run("check", ".", "--output-format=concise")
+    assert (ran.status, ran.out) == (1, "nb.ipynb:cell 4:3:3: LAY101 `view` of a tensor with strides (1, 4)\n")
+    [found] = json.loads(run("check", "nb.ipynb", "--output-format=json").out)
+    assert (found["cell"], found["location"], found["noqa_row"]) == (4, {"column": 3, "row": 3}, 3)
+    assert found["related"][0]["cell"] == 4
+    assert found["fix"]["edits"][0]["location"] == {"column": 3, "row": 3}
+
+
+def test_full_shows_the_cell_as_it_was_written(run: Run, folder: Path) -> None:
+    Path("nb.ipynb").write_text(json.dumps(notebook(*CELLS)))
+    out = run("check", "nb.ipynb").out
+    assert "  --> nb.ipynb:cell 4:3:3\n  |\n1 | !ls\n2 | y = x.t()\n3 | y.view(12)\n" in out
+    assert "3 - y.view(12)\n3 + y.reshape(12)\n" in out
+    assert "get_ipython" not in out
+    page = run("check", "nb.ipynb", "--output-format=html").out
+    assert "4:3" in page and "!ls" in page
+
+
+def test_sarif_github_and_gitlab_point_into_the_file(run: Run, folder: Path) -> None:
+    raw = json.dumps(notebook(*CELLS), indent=1)
+    Path("nb.ipynb").write_text(raw)
+    line = next(number for number, text in enumerate(raw.splitlines(), 1) if '"y.view(12)"' in text)
+    log = json.loads(run("check", "nb.ipynb", "--output-format=sarif").out)
+    [result] = log["runs"][0]["results"]
+    assert result["locations"][0]["physicalLocation"]["region"] == {"startLine": line}
+    assert result["locations"][0]["logicalLocations"][0]["name"] == "cell 4, line 3"
+    assert f",line={line}::" in run("check", "nb.ipynb", "--output-format=github").out
+    [entry] = json.loads(run("check", "nb.ipynb", "--output-format=gitlab").out)
+    assert entry["location"]["positions"]["begin"]["line"] == line
+
+
+STYLES = {
+    "indent 1, as Jupyter writes it": lambda nb: json.dumps(nb, indent=1, ensure_ascii=False) + "\n",
+    "indent 4, no line break at the end": lambda nb: json.dumps(nb, indent=4),
+    "one line": lambda nb: json.dumps(nb, ensure_ascii=False, separators=(",", ":")),
+    "CRLF": lambda nb: json.dumps(nb, indent=1).replace("\n", "\r\n"),
+    "tabs": lambda nb: json.dumps(nb, indent="\t", ensure_ascii=False),
+}
+
+
+@pytest.mark.parametrize("style", STYLES)
+@pytest.mark.parametrize("as_string", [False, True])
+def test_a_fix_changes_its_line_and_nothing_else(run: Run, folder: Path, style: str, as_string: bool) -> None:
+    def made(cell: str) -> bytes:
+        source: Any = [cell] if as_string else cell
+        content = notebook("import torch\n%time s = 'é\\t\"'\n", source)
+        if as_string:
+            content["cells"][2]["source"] = cell
+        return STYLES[style](content).encode()
+
+    before = made("%load_ext x\ny = x.contiguous()  # 'é'\n!ls {y}")
+    Path("nb.ipynb").write_bytes(before)
+    ran = run("check", "nb.ipynb", "--fix")
+    assert (ran.status, ran.err) == (0, "torchlayout: no findings in 1 file, 1 fixed\n")
+    assert Path("nb.ipynb").read_bytes() == made("%load_ext x\ny = x  # 'é'\n!ls {y}")
+
+
+def test_a_fix_may_add_and_delete_lines(run: Run, folder: Path) -> None:
+    cells = ("import torch\ny = (x\n     .contiguous()\n     .view(2))", "z = 1\n")
+    Path("nb.ipynb").write_text(json.dumps(notebook(*cells), indent=1))
+    ran = run("check", "nb.ipynb", "--fix", "--output-format=concise")
+    assert ran.out == "nb.ipynb:cell 2:3:7: LAY101 `view` of a tensor with strides (1, 4)\n"
+    fixed = json.loads(Path("nb.ipynb").read_text())
+    assert fixed == notebook("import torch\ny = (x\n     .view(2))", "z = 1\n")
+
+
+def test_diff_is_by_cell(run: Run, folder: Path) -> None:
+    Path("nb.ipynb").write_text(json.dumps(notebook("import torch\n", "%pip list\ny = x.contiguous()")))
+    ran = run("check", "nb.ipynb", "--diff")
+    assert ran.status == 1
+    assert ran.out == (
+        "--- nb.ipynb:cell 3\n+++ nb.ipynb:cell 3\n@@ -1,2 +1,2 @@\n %pip list\n-y = x.contiguous()\n"
+        "\\ No newline at end of file\n+y = x\n\\ No newline at end of file\n"
+    )
+
+
+def test_stdin(run: Run, folder: Path) -> None:
+    data = json.dumps(notebook("import torch\ny = x.contiguous()")).encode()
+    ran = run("check", "-", "--stdin-filename=nb.ipynb", "--fix", stdin=data)
+    assert ran.status == 0
+    assert json.loads(ran.out) == notebook("import torch\ny = x")
+
+
+@pytest.mark.parametrize(
+    ("raw", "words"),
+    [
+        ("", "invalid JSON"),
+        ("{", "invalid JSON"),
+        ("[]", "no `nbformat`"),
+        ('{"nbformat": 3, "worksheets": []}', "format 3 is too old"),
+        ('{"nbformat": 4}', "no list of `cells`"),
+        ('{"nbformat": 4, "cells": [{"cell_type": "code"}]}', "cell 1 has no `source`"),
+        ('{"nbformat": 4, "cells": [{"cell_type": "code", "source": [1]}]}', "cell 1 has no `source`"),
+        ("[" * 100_000, "invalid JSON"),
+    ],
+)
+def test_what_is_no_notebook_is_said(raw: str, words: str, run: Run, folder: Path) -> None:
+    with pytest.raises(NotebookError, match=words):
+        Notebook(raw)
+    Path("nb.ipynb").write_text(raw)
+    ran = run("check", "nb.ipynb", "--output-format=json")
+    assert (ran.status, ran.out) == (2, "[]\n")
+    assert words in ran.err
+
+
+def test_a_mistake_is_told_by_cell(run: Run, folder: Path) -> None:
+    Path("nb.ipynb").write_text(json.dumps(notebook("import torch", "x = 1\nx = (")))
+    assert "nb.ipynb:cell 3:2:5: syntax error" in run("check", "nb.ipynb").err
+
+
+def test_other_languages_are_passed_over(run: Run, folder: Path) -> None:
+    content = notebook("torch.view(", metadata={"language_info": {"name": "R"}})
+    Path("nb.ipynb").write_text(json.dumps(content))
+    assert run("check", "nb.ipynb").status == 0
+
+
+# ---------------------------------------------------------------- magics
+@pytest.mark.parametrize(
+    "cell",
+    [
+        "%matplotlib inline",
+        "!pip install torch",
+        "!pip install \\\n  torch \\\n  numpy",
+        "files = !ls",
+        "a, b = %magic x",
+        "?x",
+        "x?",
+        "x.view??  # help",
+        "if x:\n    %time f()\n    !ls\nelse:\n    pass",
+        "%time y = f(x)",
+        "%time for i in x: pass",
+        "%%time\ny = f(x)\n!ls",
+        "%%bash\nfor i in *; do echo $i; done",
+        "\n%%html\n<b>x</b>\n",
+        "%%timeit -n 1\n\nf(\nx)",
+        's = """\n%no magic\n!none\n"""\n%magic',
+        "y = (a\n  % b)\n%magic",
+        "y = a \\\n  % b\n!ls",
+        "s = 'it\\'s' # \"\"\" (\n!ls",
+        "/f x",
+        "{'a': 1,\n '%b': 2}\n!ls",
+    ],
+)
+def test_magics_become_python_and_come_back(cell: str) -> None:
+    raw = json.dumps(notebook("a = 1", cell))
+    found = Notebook(raw)
+    ast.parse(found.program)
+    assert found.with_program(found.program) == raw
+    assert found.restore(found.program).endswith(f"cell 3\n{cell.removesuffix(chr(10))}\n")
+    assert len(found.program.splitlines()) == 4 + cell.removesuffix("\n").count("\n")
+
+
+def test_what_a_timed_statement_binds_is_kept_at_its_columns() -> None:
+    program = Notebook(json.dumps(notebook("%time y = x.view(3)"))).program
+    assert program.splitlines()[1] == "if 1: y = x.view(3)"
+
+
+def test_words_of_ours_in_a_cell_are_left_alone() -> None:
+    cell = "if 1: pass\nget_ipython(0)\n# %% cell 2\n%time y = 1\n!ls"
+    raw = json.dumps(notebook(cell))
+    found = Notebook(raw)
+    assert found.with_program(found.program) == raw
+
+
+def test_edits_that_remove_a_cells_comment_are_refused() -> None:
+    found = Notebook(json.dumps(notebook("a = 1", "b = 2")))
+    with pytest.raises(ValueError, match="between cells"):
+        found.with_program("a = 1\nb = 2\n")
+
+
+LINE = st.sampled_from(
+    ["x = 1", "%magic", "!ls", "y = !ls", "x?", "", "  ", "é = '漢'", "s = '''", "'''", "(", ")", "\\"]
+)
+
+
+@given(st.lists(st.lists(LINE, max_size=5).map("\n".join), max_size=4), st.sampled_from(sorted(STYLES)))
+def test_any_notebook_comes_back_as_it_was(cells: list[str], style: str) -> None:
+    raw = STYLES[style](notebook(*cells))
+    found = Notebook(raw)
+    assert found.with_program(found.program) == raw
+    for number, cell in enumerate(cells, 2):
+        for row in range(1, len(cell.split("\n"))):
+            # A cell's heading counts as its first line.
+            line = max(line for line in range(1, found.program.count("\n") + 1) if found.place(line) == (number, row))
+            assert found.restore(found.program.split("\n")[line - 1]) == cell.split("\n")[row - 1]
