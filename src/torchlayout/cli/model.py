@@ -60,7 +60,9 @@ def _value(text: str, symbols: dict[str, int]) -> int:
 
 
 def _evaluate(node: ast.expr, symbols: dict[str, int]) -> int:
-    if isinstance(node, ast.Constant) and isinstance(node.value, int):
+    if isinstance(node, ast.Constant):
+        if not isinstance(node.value, int):
+            raise ValueError(f"{node.value!r} is no size")
         return node.value
     if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
         return -_evaluate(node.operand, symbols)
