@@ -63,6 +63,10 @@ def fake_rules() -> tuple[FakeRule, ...]:
     return FAKE_RULES
 
 
+def fake_sink_words(text: str, codes: frozenset[str]) -> frozenset[str]:
+    return frozenset(word for rule in FAKE_RULES if rule.code in codes for word in rule.words)
+
+
 def fake_analyze(
     source: str, path: str, tree: ast.Module | None, settings: Settings, codes: Iterable[str]
 ) -> tuple[list[Finding], tuple[str, ...]]:
@@ -89,6 +93,7 @@ def fake_analyze(
 def fake_analysis(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Replace interpreter and rules by a search for attribute names, so that what surrounds them is tested alone."""
     monkeypatch.setattr(analysis, "rules", fake_rules)
+    monkeypatch.setattr(analysis, "sink_words", fake_sink_words)
     monkeypatch.setattr(analysis, "analyze", fake_analyze)
     selection._selected.cache_clear()
     yield

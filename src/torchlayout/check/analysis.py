@@ -6,30 +6,40 @@ Both are imported when first needed: a run over files that never mention torch l
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from torchlayout.check.settings import OPTIONS, Settings
 
 if TYPE_CHECKING:
+    from torchlayout.rules import Rule
     from torchlayout.rules.finding import Finding
 
 
-def rules() -> Sequence[Any]:
-    """Every rule (with `code`, `name`, `status`, `words`, `docs`), in order of code."""
+def rules() -> Sequence[Rule]:
+    """Every rule, in order of code."""
     from torchlayout.rules import RULES
 
     return RULES
 
 
+def sink_words(text: str, codes: frozenset[str]) -> frozenset[str]:
+    """The words of which one must stand in the text for the rules with these codes to report anything."""
+    from torchlayout.rules import sink_words
+
+    return sink_words(codes, text)
+
+
 def analyze(
-    source: str, path: str, tree: ast.Module | None, settings: Settings, codes: Iterable[str]
+    source: str, path: str, tree: ast.Module, settings: Settings, codes: frozenset[str]
 ) -> tuple[list[Finding], tuple[str, ...]]:
     """The findings of the given codes, and notes on what the analysis gave up."""
-    from torchlayout import interp
+    from torchlayout import interp, rules
     from torchlayout.program.unit import Unit
-    from torchlayout.rules import run_rules
 
+    unit = Unit(path, source, tree=tree)
+    unit.mark_sinks(sink_words(source, codes))
     options = interp.Options(**{option.name: getattr(settings, option.name) for option in OPTIONS if option.analysis})
-    trace = interp.run(Unit(path, source, tree=tree), options)
-    return run_rules(trace, codes), tuple(getattr(trace, "notes", ()))
+    trace = interp.run(unit, options)
+    told = rules.Options.of(settings.need_contiguous)
+    return rules.run_rules(trace, unit, codes, told), tuple(trace.notes)

@@ -1,7 +1,7 @@
 """The text gate: which files need no parse at all.
 
-A file is looked at only when its text mentions torch and one of the words that a selected rule could report
-on. Plain substring tests: they cost microseconds, and a word in a comment merely costs a parse.
+A file is looked at only when its text mentions torch and a word that a selected rule could report on. A search in
+the text costs microseconds, and a word in a comment merely costs a parse.
 """
 
 from __future__ import annotations
@@ -17,8 +17,9 @@ def mentions_framework(text: str) -> bool:
 
 def may_report(text: str, codes: frozenset[str]) -> bool:
     """Whether any of the rules with these codes could report on a file with this text."""
+    if not (codes and mentions_framework(text)):
+        return False
     from torchlayout.check import analysis
+    from torchlayout.program.outline import gate
 
-    return mentions_framework(text) and any(
-        word in text for rule in analysis.rules() if rule.code in codes for word in rule.words
-    )
+    return gate(text, analysis.sink_words(text, codes))

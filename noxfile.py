@@ -1,0 +1,65 @@
+"""Sessions for development: `nox -s tests`, `oldest`, `lint`, `docs`, `full`; `nox -l` lists them."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import nox
+
+nox.options.sessions = ["tests", "lint", "docs"]
+nox.options.default_venv_backend = "venv"
+
+PYTHONS = ["3.10", "3.11", "3.12", "3.13", "3.14"]
+RUNTIME_TESTS = ["tests/check", "tests/cli", "tests/fixing", "tests/flake8", "tests/meta", "tests/program", "tests/rules"]
+"""Where the run-time dependencies matter; the other tests compare with torch alone."""
+
+
+@nox.session(python=PYTHONS)
+def tests(session: nox.Session) -> None:
+    """The test suite with the newest dependencies of each Python."""
+    session.install("-c", "constraints.txt", "-e", ".[test]")
+    session.run("pytest", *session.posargs)
+
+
+@nox.session
+def oldest(session: nox.Session) -> None:
+    """The tests that touch run-time dependencies, with the oldest of each that we declare."""
+    session.install("-c", "constraints.txt", "-e", ".[test]")
+    session.install(*oldest_requirements(session))
+    session.run("pip", "list")
+    session.run("pytest", *(session.posargs or [path for path in RUNTIME_TESTS if Path(path).exists()]))
+
+
+def oldest_requirements(session: nox.Session) -> list[str]:
+    """`name==version` for each `name>=version` of the run-time dependencies."""
+    project = nox.project.load_toml("pyproject.toml")["project"]
+    pinned = []
+    for requirement in project["dependencies"]:
+        name, version, marker = re.fullmatch(r"([\w-]+)>=([\d.]+)(;.*)?", requirement.replace(" ", "")).groups()
+        pinned.append(f"{name}=={version}{marker or ''}")
+    session.log("oldest: %s", ", ".join(pinned))
+    return pinned
+
+
+@nox.session
+def lint(session: nox.Session) -> None:
+    """Style and types."""
+    session.install("-c", "constraints.txt", "-e", ".[dev]")
+    session.run("ruff", "check", ".")
+    session.run("ruff", "format", "--check", ".")
+    session.run("mypy")
+
+
+@nox.session
+def docs(session: nox.Session) -> None:
+    """The documentation, in which every link must lead somewhere."""
+    session.install("-c", "constraints.txt", "-e", ".[docs]")
+    session.run("mkdocs", "build", "--strict")
+
+
+@nox.session
+def full(session: nox.Session) -> None:
+    """The exhaustive tests that the default run leaves out."""
+    session.install("-c", "constraints.txt", "-e", ".[test]")
+    session.run("pytest", "-m", "full", *session.posargs)

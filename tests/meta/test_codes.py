@@ -1,0 +1,58 @@
+"""The codes that rules have are those that the documentation speaks of, everywhere."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from torchlayout.check.selection import OWN_CODES, known_codes
+from torchlayout.check.settings import DEFAULT_SELECT
+from torchlayout.rules import RULES
+
+ROOT = Path(__file__).parents[2]
+CODE = re.compile(r"\bLAY\d{3}\b")
+
+
+def read(name: str) -> str:
+    return (ROOT / name).read_text(encoding="utf-8")
+
+
+def test_codes_are_distinct_and_well_formed() -> None:
+    codes = [rule.code for rule in RULES]
+    assert codes == sorted(set(codes))
+    assert all(CODE.fullmatch(code) for code in codes)
+    names = [rule.name for rule in RULES] + list(OWN_CODES.values())
+    assert len(set(names)) == len(names)
+    assert not set(codes) & set(OWN_CODES)
+
+
+def test_every_group_is_on_but_the_advice() -> None:
+    groups = {code[:4] for code in known_codes()}
+    assert groups - {"LAY4"} == set(DEFAULT_SELECT)
+
+
+def table(text: str) -> dict[str, str]:
+    """Rows `| LAY101 | name | ... |` of a Markdown table, links taken off."""
+    rows = re.findall(r"^\| \[?`?(LAY\d{3})`?\]?(?:\([^)]*\))? \| `?([\w-]+)`? \|", text, re.MULTILINE)
+    return dict(rows)
+
+
+@pytest.mark.parametrize("page", ["README.md", "docs/index.md"])
+def test_tables_of_codes(page: str) -> None:
+    assert table(read(page)) == {**{rule.code: rule.name for rule in RULES}, **OWN_CODES}
+
+
+def test_pages_of_rules() -> None:
+    pages = {path.stem for path in (ROOT / "docs" / "rules").glob("LAY*.md")}
+    assert pages == {rule.code for rule in RULES}
+
+
+def test_the_changelog_tells_of_every_code() -> None:
+    assert set(CODE.findall(read("CHANGELOG.md"))) == set(known_codes())
+
+
+@pytest.mark.parametrize("page", sorted(path.relative_to(ROOT).as_posix() for path in (ROOT / "docs").rglob("*.md")))
+def test_pages_speak_only_of_codes_that_exist(page: str) -> None:
+    assert set(CODE.findall(read(page))) - {"LAY777", "LAY999"} <= set(known_codes())
