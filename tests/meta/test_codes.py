@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from pathlib import Path
 
@@ -9,6 +10,7 @@ import pytest
 
 from torchlayout.check.selection import OWN_CODES, known_codes
 from torchlayout.check.settings import DEFAULT_SELECT
+from torchlayout.cli.catalog import name_of, summary_of
 from torchlayout.rules import RULES
 
 ROOT = Path(__file__).parents[2]
@@ -33,15 +35,26 @@ def test_every_group_is_on_but_the_advice() -> None:
     assert groups - {"LAY4"} == set(DEFAULT_SELECT)
 
 
-def table(text: str) -> dict[str, str]:
-    """Rows `| LAY101 | name | ... |` of a Markdown table, links taken off."""
-    rows = re.findall(r"^\| \[?`?(LAY\d{3})`?\]?(?:\([^)]*\))? \| `?([\w-]+)`? \|", text, re.MULTILINE)
-    return dict(rows)
+def table(folder: str) -> str:
+    """The table of all codes, with links to the pages of rules in a folder."""
+    rows = ["| code | name | reports |", "| --- | --- | --- |"]
+    for code in known_codes():
+        shown = f"[{code}]({folder}/{code}.md)" if code not in OWN_CODES else code
+        summary = summary_of(code).removeprefix("Reports ").rstrip(".").replace("|", "\\|")
+        rows.append(f"| {shown} | {name_of(code)} | {summary} |")
+    return "\n".join(rows)
 
 
-@pytest.mark.parametrize("page", ["README.md", "docs/index.md"])
-def test_tables_of_codes(page: str) -> None:
-    assert table(read(page)) == {**{rule.code: rule.name for rule in RULES}, **OWN_CODES}
+@pytest.mark.parametrize(("page", "folder"), [("README.md", "docs/rules"), ("docs/index.md", "rules")])
+def test_tables_of_codes(page: str, folder: str) -> None:
+    """With RENEW=1 in the environment the tables are written anew instead."""
+    begin, end = "<!-- codes -->\n", "<!-- end of codes -->"
+    before, _, rest = read(page).partition(begin)
+    found, _, after = rest.partition(end)
+    if os.environ.get("RENEW"):
+        (ROOT / page).write_text(f"{before}{begin}{table(folder)}\n{end}{after}", encoding="utf-8")
+        return
+    assert found.strip() == table(folder), "renew with: RENEW=1 pytest tests/meta/test_codes.py"
 
 
 def test_pages_of_rules() -> None:
