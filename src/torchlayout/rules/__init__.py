@@ -1,0 +1,95 @@
+"""The rules: found by walking this package, one file a code.
+
+A file `lay101_view_of_noncontiguous.py` holds the class `ViewOfNoncontiguous` with the code LAY101 and the name
+view-of-noncontiguous. To add a rule, add a file.
+"""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+import re
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from torchlayout.rules.base import Options, Rule
+
+if TYPE_CHECKING:
+    from torchlayout.interp.trace import Trace
+    from torchlayout.program.unit import Unit
+    from torchlayout.rules.finding import Finding
+
+_FILE = re.compile(r"lay\d{3}_\w+")
+
+
+def _found() -> tuple[Rule, ...]:
+    rules = []
+    for entry in pkgutil.iter_modules(__path__):
+        if _FILE.fullmatch(entry.name):
+            module = importlib.import_module(f"{__name__}.{entry.name}")
+            name = "".join(part.capitalize() for part in entry.name.split("_")[1:])
+            rules.append(getattr(module, name)())
+    return tuple(sorted(rules, key=lambda rule: rule.code))
+
+
+RULES: tuple[Rule, ...] = _found()
+"""One object for each code, in order of code."""
+
+BY_CODE = {rule.code: rule for rule in RULES}
+
+PRECEDENCE: tuple[tuple[str, ...], ...] = (
+    ("LAY101", "LAY102", "LAY103"),
+    ("LAY105", "LAY108"),
+    ("LAY202", "LAY201", "LAY203", "LAY204", "LAY402"),
+    ("LAY202", "LAY201", "LAY301", "LAY302"),
+    ("LAY201", "LAY403"),
+    ("LAY108", "LAY303", "LAY401"),
+)
+"""Codes that would say the same of one place: only the first of each line that holds there is reported."""
+
+
+def _with_rivals(codes: frozenset[str]) -> set[str]:
+    """The codes, and those that may take a place from one of them."""
+    wanted = set(codes)
+    for group in PRECEDENCE:
+        held = [index for index, code in enumerate(group) if code in codes]
+        wanted.update(group[: max(held, default=0)])
+    return wanted
+
+
+def run_rules(trace: Trace, unit: Unit, codes: Iterable[str], options: Options | None = None) -> list[Finding]:
+    """The findings of the given codes in the trace's own file, in order of place."""
+    from torchlayout.rules.seen import Seen
+
+    seen = Seen(trace, unit, options or Options())
+    wanted = frozenset(codes)
+    found: list[Finding] = []
+    for code in sorted(_with_rivals(wanted)):
+        if code in BY_CODE:
+            found.extend(BY_CODE[code].check(seen))
+    held = {(finding.span, finding.code) for finding in found}
+    kept = {f.sort_key(): f for f in found if f.code in wanted and not _yields(f, held)}
+    return [kept[key] for key in sorted(kept)]
+
+
+def _yields(finding: Finding, held: set[tuple[tuple[int, int, int, int], str]]) -> bool:
+    """Whether a code that takes precedence holds at the same place."""
+    for group in PRECEDENCE:
+        if finding.code in group:
+            before = group[: group.index(finding.code)]
+            if any((finding.span, code) in held for code in before):
+                return True
+    return False
+
+
+def sink_words(codes: Iterable[str], text: str | None = None) -> frozenset[str]:
+    """The sink words of the rules with these codes; given a file's text, of those that can have something to say there."""
+    words: set[str] = set()
+    for code in codes:
+        rule = BY_CODE.get(code)
+        if rule is not None and (text is None or not rule.beside or any(word in text for word in rule.beside)):
+            words.update(rule.words)
+    return frozenset(words)
+
+
+__all__ = ["BY_CODE", "PRECEDENCE", "RULES", "Options", "Rule", "run_rules", "sink_words"]

@@ -1,0 +1,50 @@
+"""The fixes that several rules offer, as text edits; None where the place does not allow one."""
+
+from __future__ import annotations
+
+from torchlayout.interp.trace import SiteKey
+from torchlayout.program.places import CallSite
+from torchlayout.rules import edits
+from torchlayout.rules.finding import Fix, Safety
+from torchlayout.rules.seen import Seen
+
+LENIENT = {"view": "reshape", "view_as": "reshape_as"}
+"""Methods that refuse strided tensors, and those that copy then."""
+
+
+def call_at(seen: Seen, key: SiteKey) -> CallSite | None:
+    """The call at a site of the linted file."""
+    return seen.unit.call_at(key[1]) if key[0] == seen.trace.path else None
+
+
+def use_reshape(seen: Seen, key: SiteKey, name: str) -> Fix | None:
+    """`x.view(...)` to `x.reshape(...)`, but not where the result is written to: the write could miss `x`."""
+    lenient = LENIENT.get(name)
+    call = call_at(seen, key)
+    if call is None or seen.is_written(key):
+        return None
+    if lenient is not None:
+        return Fix(f"Use `{lenient}`, which copies", edits.replace_name(call.name, lenient), Safety.UNSAFE)
+    return pack_receiver(call)
+
+
+def pack_receiver(call: CallSite, safety: Safety = Safety.UNSAFE) -> Fix | None:
+    """`x.f()` to `x.contiguous().f()`, where x is no module or function namespace."""
+    if call.receiver is None:
+        return None
+    return Fix(
+        "Make it contiguous first, which copies", edits.insert_after_receiver(call.receiver, ".contiguous()"), safety
+    )
+
+
+def drop_call(seen: Seen, key: SiteKey, title: str, safety: Safety) -> Fix | None:
+    """`x.contiguous()` to `x`; not for `torch.Tensor.contiguous(x)`."""
+    call = call_at(seen, key)
+    if call is None or call.receiver is None or _takes_tensor(call):
+        return None
+    return Fix(title, edits.delete_method_call(seen.unit.source, call.suffix), safety)
+
+
+def _takes_tensor(call: CallSite) -> bool:
+    """Whether a `contiguous` is called as a function, its tensor being the first argument."""
+    return any(argument.keyword is None for argument in call.arguments)

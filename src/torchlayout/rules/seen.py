@@ -1,0 +1,201 @@
+"""What the interpreter saw of one file, with the questions that several rules ask of it.
+
+Each question spells out which *world* it asks: what raises is told from the assumed one (that is how people call the
+function), what is redundant from the proven one alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from functools import cached_property
+
+from torchlayout.interp.trace import Case, Origin, Site, SiteKey, Trace, Use, Visit
+from torchlayout.layouts import is_channels_last, is_contiguous
+from torchlayout.ops import Alias, Alternatives, MemoryFormat, Operand, Outcome, Refused, Result
+from torchlayout.program.unit import Unit
+from torchlayout.rules.base import Options
+from torchlayout.sizes import MAYBE, NO, YES, Facts, Truth, agree
+
+MAX_FOLLOWED = 64
+"""Views of a value that are followed to find who uses it; beyond that its users count as not known."""
+
+
+class Seen:
+    """One file: its trace, its text, and what users said of their code."""
+
+    def __init__(self, trace: Trace, unit: Unit, options: Options) -> None:
+        self.trace = trace
+        self.unit = unit
+        self.options = options
+
+    # -------------------------------------------------------------- sites
+    @cached_property
+    def sites(self) -> list[Site]:
+        """The operations of this file, in the order of its text."""
+        return [self.trace.sites[key] for key in sorted(self.trace.sites) if key[0] == self.trace.path]
+
+    def named(self, *names: str) -> Iterator[Site]:
+        """The sites of operators with these names, whatever they are called in the text."""
+        wanted = frozenset(names)
+        for site in self.sites:
+            if any(visit.op.name in wanted for visit in site.visits.values()):
+                yield site
+
+    def packing(self) -> Iterator[Site]:
+        """The calls of `contiguous()`."""
+        return self.named("contiguous")
+
+    def site(self, key: SiteKey) -> Site | None:
+        return self.trace.sites.get(key)
+
+    # -------------------------------------------------------------- uses
+    def uses(self, key: SiteKey) -> frozenset[Use]:
+        return frozenset(self.trace.uses.get(key, ()))
+
+    def uses_through_views(self, key: SiteKey) -> frozenset[Use] | None:
+        """Who uses a value, where for a view of it those count who use the view. None: too many to follow."""
+        found: set[Use] = set()
+        pending, done = [key], {key}
+        while pending:
+            for use in self.uses(pending.pop()):
+                if use.how == "operand" and self._makes_view(use):
+                    if use.by not in done:
+                        done.add(use.by)
+                        pending.append(use.by)
+                else:
+                    found.add(use)
+            if len(done) > MAX_FOLLOWED:
+                return None
+        return frozenset(found)
+
+    def _makes_view(self, use: Use) -> bool:
+        site = self.site(use.by)
+        if site is None:
+            return False
+        aliases = {visit.op.alias for visit in site.visits.values()}
+        if site.name != "[]" and Alias.VIEW in aliases:
+            return True
+        return not aliases.isdisjoint((Alias.VIEW, Alias.MAYBE_VIEW)) and any(
+            shares(case) is not NO for visit in site.visits.values() for case in visit.assumed
+        )
+
+    def is_write(self, use: Use) -> bool:
+        """Whether a use changes the value's memory."""
+        if use.how == "written":
+            return True
+        if use.how == "argument":
+            return use.name.rpartition(".")[0] in ("torch.nn.init", "nn.init") or use.name.startswith(".copy_")
+        if use.how != "operand":
+            return False
+        if use.parameter == "out":
+            return True
+        site = self.site(use.by)
+        return use.parameter in ("self", "input", "tensor") and site is not None and writes_in_place(site)
+
+    def is_written(self, key: SiteKey) -> bool:
+        """Whether the value, or a view of it, may be written to after it was made (also where that is not known)."""
+        found = self.uses_through_views(key)
+        return found is None or any(self.is_write(use) for use in found)
+
+
+# ---------------------------------------------------------------- sites
+def writes_in_place(site: Site) -> bool:
+    return any(visit.op.alias is Alias.INPLACE for visit in site.visits.values())
+
+
+def known_visits(site: Site) -> list[Visit]:
+    """All visits that can happen: those from known callers, and the function on its own if others may call it."""
+    visits = list(site.visits.values())
+    return [visit for visit in visits if visit.caller is not None or visit.public] or visits
+
+
+def assumed_cases(site: Site) -> list[tuple[Visit, Case]]:
+    """The cases of the assumed world in the visits that count for what people see."""
+    return [(visit, case) for visit in site.relevant() for case in visit.assumed]
+
+
+def always(site: Site, question: Callable[[Case], bool]) -> bool:
+    """Whether every proven case of every visit says so, and rests on nothing weak."""
+    visits = known_visits(site)
+    return bool(visits) and all(
+        visit.proven and all(question(case) and not case.weak for case in visit.proven) for visit in visits
+    )
+
+
+def usually(site: Site, question: Callable[[Case], bool]) -> bool:
+    """Whether every assumed case that counts says so, and rests on nothing weak."""
+    visits = site.relevant()
+    return bool(visits) and all(
+        visit.assumed and all(question(case) and not case.weak for case in visit.assumed) for visit in visits
+    )
+
+
+def sometimes(site: Site, question: Callable[[Case], bool]) -> bool:
+    """Whether some assumed case that counts says so, and rests on nothing weak."""
+    return any(question(case) and not case.weak for _, case in assumed_cases(site))
+
+
+def innermost_loop(site: Site) -> str | None:
+    """The kind of the loop around the site, None where there is none in some visit."""
+    kinds = {visit.loop.kind if visit.loop is not None else None for visit in site.visits.values()}
+    return None if None in kinds or not kinds else sorted(kind for kind in kinds if kind)[0]
+
+
+# ---------------------------------------------------------------- cases
+def format_asked(case: Case) -> MemoryFormat | None:
+    """The memory format that `contiguous()` is asked for; None where that is not known."""
+    value = case.bound.get("memory_format", MemoryFormat.CONTIGUOUS)
+    if value is None:
+        return MemoryFormat.CONTIGUOUS
+    return value if isinstance(value, MemoryFormat) else None
+
+
+def lies_in(operand: Operand, form: MemoryFormat | None, facts: Facts) -> Truth:
+    """Whether a tensor lies in a memory format."""
+    if form is MemoryFormat.CONTIGUOUS:
+        return is_contiguous(operand.layout, facts)
+    rank = {MemoryFormat.CHANNELS_LAST: 4, MemoryFormat.CHANNELS_LAST_3D: 5}.get(form) if form else None
+    if rank is None or operand.layout.rank != rank:
+        return MAYBE
+    return is_channels_last(operand.layout, facts)
+
+
+def is_packed(case: Case) -> Truth:
+    """Whether the operand of a `contiguous()` lies already in the format asked for."""
+    operand = case.operand()
+    return MAYBE if operand is None else lies_in(operand, format_asked(case), case.facts)
+
+
+def results(outcome: Outcome | Refused) -> Iterator[Result]:
+    """The tensors that an outcome may be."""
+    if isinstance(outcome, Result):
+        yield outcome
+    elif isinstance(outcome, Alternatives):
+        for one in outcome.outcomes:
+            yield from results(one)
+
+
+def shares(case: Case) -> Truth:
+    """Whether the one tensor that a case gives lies in its input's storage; MAYBE where that is not known."""
+    return agree(result.shares for result in results(case.outcome))
+
+
+def copies(case: Case) -> bool:
+    """Whether the case surely makes a copy."""
+    return shares(case) is NO
+
+
+def strides_known(operand: Operand, facts: Facts) -> bool:
+    """Whether each dimension that can be longer than 1 has a known stride, and the rank is known."""
+    layout = operand.layout
+    return layout.rank is not None and all(
+        dim.stride is not None or facts.is_one(dim.size) is YES for dim in layout.dims
+    )
+
+
+def first_origin(visits: Iterable[Visit], parameter: str = "self") -> Origin | None:
+    for visit in visits:
+        origin = visit.origins.get(parameter)
+        if origin is not None:
+            return origin
+    return None
