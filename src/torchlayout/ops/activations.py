@@ -17,6 +17,7 @@ from torchlayout.layouts import (
 from torchlayout.ops.table import Args, op
 from torchlayout.ops.transfers import (
     at_dim,
+    elementwise_float,
     elementwise_layout,
     full_precision,
     itself,
@@ -58,7 +59,11 @@ def dropped(args: Args) -> Outcome:
     if args.values.get("inplace", False) is not False:
         return itself(args) if args["inplace"] is True else Alternatives((_dropped(args), itself(args)))
     training, p = args.values.get("training", args.values.get("train", True)), args["p"]
-    if args.facts.normal(args.layout().numel) == 0 or training is False or (training is True and p == 0 and not is_unknown(p)):
+    if (
+        args.facts.normal(args.layout().numel) == 0
+        or training is False
+        or (training is True and p == 0 and not is_unknown(p))
+    ):
         return _undropped(args)
     if training is True and not is_unknown(p):
         return _dropped(args)
@@ -110,7 +115,9 @@ def gumbel_softmax(args: Args) -> Outcome:
 def log_sigmoid(args: Args) -> Outcome:
     """packed on a CPU; on CUDA strides in the input's order, without gaps"""
     operand, layout = args.operand(), args.layout()
-    return Result(of_backends(operand, contiguous(layout.shape), preserved(layout, args.facts), args.facts), operand.dtype)
+    return Result(
+        of_backends(operand, contiguous(layout.shape), preserved(layout, args.facts), args.facts), operand.dtype
+    )
 
 
 def rrelu(args: Args) -> Outcome:
@@ -129,8 +136,6 @@ def _activation(name: str, parameters: str = "", example: str = "", inplace: boo
 
 for _name in ("relu", "relu6", "selu", "silu", "mish", "hardswish", "hardsigmoid"):
     _activation(_name)
-for _name in ("softsign", "tanhshrink"):
-    _activation(_name, inplace=False)
 _activation("leaky_relu", ", Scalar negative_slope=0.01")
 _activation("elu", ", Scalar alpha=1.0")
 _activation("celu", ", Scalar alpha=1.0")
@@ -142,6 +147,8 @@ _activation("softshrink", ", Scalar lambd=0.5", inplace=False)
 _activation("hardshrink", ", Scalar lambd=0.5", inplace=False)
 
 # fmt: off
+op("softsign(Tensor self) -> Tensor", alias=FRESH, layout=elementwise_float, example="F.softsign(x)")
+op("tanhshrink(Tensor self) -> Tensor", alias=FRESH, layout=elementwise_float, example="F.tanhshrink(x)")
 op("logsigmoid(Tensor self) -> Tensor", alias=FRESH, layout=log_sigmoid, example="F.logsigmoid(x)", varies=True, unknown="a CPU packs, CUDA keeps the order of strides")
 op("rrelu(Tensor self, float lower=0.125, float upper=0.3333333333333333, bool training=False, bool inplace=False) -> Tensor", alias=Alias.MAYBE_VIEW, layout=rrelu, example="F.rrelu(x)")
 op("prelu(Tensor self, Tensor weight) -> Tensor", alias=FRESH, layout=prelu, example="F.prelu(x, torch.tensor([0.1]))")

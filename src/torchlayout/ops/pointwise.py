@@ -1,4 +1,4 @@
-"""Elementwise operators of one, two and three operands, under all their spellings, and Python's own operators."""
+"""Elementwise operators of one, two and three operands, under all their spellings."""
 
 # ruff: noqa: E501  (a row is one line)
 from __future__ import annotations
@@ -12,6 +12,7 @@ from torchlayout.ops.transfers import (
     elementwise_float,
     elementwise_layout,
     elementwise_untyped,
+    full_precision,
     itself,
     numbers,
     packed_like_float,
@@ -22,19 +23,9 @@ from torchlayout.ops.values import Alias, Operand, Outcome, Result, Unknowable
 
 FRESH = Alias.FRESH
 
-BINARY_OPERATORS = {
-    "+": "add", "-": "sub", "*": "mul", "/": "div", "//": "floor_divide", "%": "remainder", "**": "pow", "@": "matmul",
-    "&": "bitwise_and", "|": "bitwise_or", "^": "bitwise_xor", "<<": "bitwise_left_shift", ">>": "bitwise_right_shift",
-    "<": "lt", "<=": "le", "==": "eq", "!=": "ne", ">": "gt", ">=": "ge",
-}  # fmt: skip
-"""Python's binary operators: the row of each. A number may stand on either side."""
-
-UNARY_OPERATORS = {"-": "neg", "+": "positive", "~": "bitwise_not"}
-
-
 # ---------------------------------------------------------------- one operand
 SAME_DTYPE = """
-    sgn conj_physical bitwise_not ceil floor frac neg negative round square trunc fix sign positive
+    sgn conj_physical bitwise_not ceil floor frac neg negative trunc fix sign positive
 """.split()
 FLOAT_RESULT = """
     acos arccos acosh arccosh asin arcsin asinh arcsinh atan arctan atanh arctanh cos cosh deg2rad rad2deg digamma erf
@@ -68,16 +59,12 @@ def frexp(args: Args) -> Outcome:
 
 
 INTEGERS_ONLY = "x.to(torch.int32)"
-
-
-def _example(name: str, arguments: str = "") -> str:
-    """A call of the method; operators on bits take integers only."""
-    owner = INTEGERS_ONLY if name.startswith(("bitwise_", "__")) else "x"
-    return f"{owner}.{name}({arguments})"
+"""What operators on bits are tried on."""
 
 
 def _unary(name: str, transfer: Transfer) -> None:
-    op(f"{name}(Tensor self) -> Tensor", alias=FRESH, layout=transfer, example=_example(name))
+    owner = INTEGERS_ONLY if name == "bitwise_not" else "x"
+    op(f"{name}(Tensor self) -> Tensor", alias=FRESH, layout=transfer, example=f"{owner}.{name}()")
 
 
 for _name in SAME_DTYPE:
@@ -87,7 +74,7 @@ for _name in FLOAT_RESULT:
     _unary(_name, elementwise_float)
 for _name in BOOL_RESULT:
     _unary(_name, elementwise_bool)
-for _name in ("abs", "absolute", "angle"):
+for _name in ("abs", "absolute", "angle", "square"):
     _unary(_name, elementwise_untyped)
 for _name in SPECIAL_UNARY:
     op(f"special_{_name}(Tensor self) -> Tensor", alias=FRESH, layout=elementwise_float, example=f"torch.special.{_name}(x)",
@@ -108,14 +95,33 @@ op("fill.Scalar(Tensor self, Scalar value) -> Tensor", alias=FRESH, layout=eleme
 
 
 # ---------------------------------------------------------------- two operands
+def elementwise_swapped(args: Args) -> Outcome:
+    """sizes broadcast; strides in the operands' order, the second one first, without their gaps"""
+    values = tensors(args)[::-1]
+    return Result(elementwise_layout(values, args.facts), promoted([*values, *numbers(args)]))
+
+
+def packed_second(args: Args) -> Outcome:
+    """sizes of the tensor, packed (contiguous whatever came in)"""
+    exponent = args.operand("exponent")
+    dtype = exponent.dtype if args.op.name == "pow" else None
+    return Result(contiguous(args.layout("exponent").shape), full_precision(promoted([Operand(exponent.layout, dtype), *numbers(args)])))
+
+
+def ldexp(args: Args) -> Outcome:
+    """as `self * 2**other`: sizes broadcast; strides in the operands' order, without their gaps"""
+    power = Operand(contiguous(args.layout("other").shape))
+    return Result(elementwise_layout([args["self"], power], args.facts))
+
+
 WITH_NUMBERS: dict[str, str] = {
     "add": ", *, Scalar alpha=1", "sub": ", *, Scalar alpha=1", "subtract": ", *, Scalar alpha=1", "mul": "",
-    "rsub": ", *, Scalar alpha=1", "multiply": "", "fmod": "", "remainder": "", "copysign": "", "bitwise_and": "",
+    "multiply": "", "fmod": "", "remainder": "", "bitwise_and": "",
     "bitwise_or": "", "bitwise_xor": "", "bitwise_left_shift": "", "bitwise_right_shift": "", "__and__": "", "__or__": "",
     "__xor__": "", "__lshift__": "", "__rshift__": "", "floor_divide": "",
 }  # fmt: skip
 FLOAT_WITH_NUMBERS = {"div": ", *, str? rounding_mode=None", "divide": ", *, str? rounding_mode=None",
-                      "true_divide": "", "xlogy": ""}  # fmt: skip
+                      "true_divide": "", "xlogy": "", "copysign": ""}  # fmt: skip
 COMPARISONS = "eq ne lt le gt ge not_equal less less_equal greater greater_equal".split()
 TENSORS_ONLY = "fmax fmin gcd lcm heaviside maximum minimum nextafter hypot".split()
 FLOAT_TENSORS_ONLY = "atan2 arctan2 igamma igammac logaddexp logaddexp2".split()
@@ -126,26 +132,40 @@ POLYNOMIALS = """
 """.split()
 
 
-def _binary(name: str, first: str, second: str, more: str, transfer: Transfer, example: str, path: str = "") -> None:
+TENSOR_FIRST = "fmod copysign rsub __and__ __or__ __xor__ __lshift__ __rshift__".split() + COMPARISONS
+"""These take a number only as the second operand."""
+
+
+def _binary(name: str, more: str, transfer: Transfer, owner: str = "x", second: str = "other") -> None:
     """The overloads for two tensors, for a tensor and a number, and for a number and a tensor."""
-    paths = (path,) if path else ()
-    for left, right, overload in (("Tensor", "Tensor", "Tensor"), ("Tensor", "Scalar", "Scalar"), ("Scalar", "Tensor", "Scalar_Tensor")):
-        schema = f"{name}.{overload}({left} {first}, {right} {second}{more}) -> Tensor"
-        op(schema, alias=FRESH, layout=transfer, example=example, spellings=paths)
+    both = f"{owner}.{name}({owner})" if name != "rsub" else "torch.rsub(x, x)"
+    number = f"{owner}.{name}(2)" if name != "rsub" else "torch.rsub(x, 2)"
+    op(f"{name}.Tensor(Tensor self, Tensor {second}{more}) -> Tensor", alias=FRESH, layout=transfer, example=both)
+    op(f"{name}.Scalar(Tensor self, Scalar {second}{more}) -> Tensor", alias=FRESH, layout=transfer, example=number)
+    if name not in TENSOR_FIRST:
+        packs = packed_second if second == "exponent" else transfer
+        op(f"{name}.Scalar_Tensor(Scalar self, Tensor {second}{more}) -> Tensor", alias=FRESH, layout=packs, example=f"torch.{name}(2, {owner})")
+
+
+def _special_binary(name: str, first: str, second: str) -> None:
+    path = f"torch.special.{name}"
+    for left, right, call in (("Tensor", "Tensor", "x, x"), ("Tensor", "Scalar", "x, 2"), ("Scalar", "Tensor", "2, x")):
+        op(f"special_{name}.{left}_{right}({left} {first}, {right} {second}) -> Tensor", alias=FRESH, layout=elementwise_float, example=f"{path}({call})", spellings=(path,))
 
 
 for _name, _more in WITH_NUMBERS.items():
-    _binary(_name, "self", "other", _more, elementwise, _example(_name, "2") if _name != "rsub" else "torch.rsub(x, 2)")
+    _binary(_name, _more, elementwise, INTEGERS_ONLY if _name.startswith(("bitwise_", "__")) else "x")
+_binary("rsub", ", *, Scalar alpha=1", elementwise_swapped)
 for _name, _more in FLOAT_WITH_NUMBERS.items():
-    _binary(_name, "self", "other", _more, elementwise_float, f"x.{_name}(2)")
+    _binary(_name, _more, elementwise_float)
 for _name in COMPARISONS:
-    _binary(_name, "self", "other", "", elementwise_bool, f"x.{_name}(0.5)")
-for _name in ("pow", "float_power"):
-    _binary(_name, "self", "exponent", "", elementwise_float if _name == "pow" else elementwise_untyped, f"x.{_name}(2)")
+    _binary(_name, "", elementwise_bool)
+_binary("pow", "", elementwise_float, second="exponent")
+_binary("float_power", "", elementwise_untyped, second="exponent")
 for _name in ("xlog1py", "xlogy", "zeta"):
-    _binary(f"special_{_name}", "self", "other", "", elementwise_float, f"torch.special.{_name}(x, 2.0)", f"torch.special.{_name}")
+    _special_binary(_name, "self", "other")
 for _name in POLYNOMIALS:
-    _binary(f"special_{_name}", "x", "n", "", elementwise_float, f"torch.special.{_name}(x, 2)", f"torch.special.{_name}")
+    _special_binary(_name, "x", "n")
 for _name in TENSORS_ONLY + FLOAT_TENSORS_ONLY:
     op(f"{_name}(Tensor self, Tensor other) -> Tensor", alias=FRESH, layout=elementwise if _name in TENSORS_ONLY else elementwise_float,
        example=f"torch.{_name}(x, x.clone())" if _name not in ("gcd", "lcm") else f"{INTEGERS_ONLY}.{_name}(x.to(torch.int32))")  # fmt: skip
@@ -171,7 +191,7 @@ def masked_fill(args: Args) -> Outcome:
 
 
 # fmt: off
-op("ldexp.Tensor(Tensor self, Tensor other) -> Tensor", alias=FRESH, layout=elementwise_untyped, example="torch.ldexp(x, torch.ones_like(x))")
+op("ldexp.Tensor(Tensor self, Tensor other) -> Tensor", alias=FRESH, layout=ldexp, example="torch.ldexp(x, torch.ones_like(x))")
 op("isclose(Tensor self, Tensor other, float rtol=1e-05, float atol=1e-08, bool equal_nan=False) -> Tensor", alias=FRESH, layout=elementwise_bool, example="x.isclose(x.clone())")
 op("complex(Tensor real, Tensor imag) -> Tensor", alias=FRESH, layout=elementwise_untyped, example="torch.complex(x, x.clone())")
 op("polar(Tensor abs, Tensor angle) -> Tensor", alias=FRESH, layout=elementwise_untyped, example="torch.polar(x, x.clone())")
