@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+from collections.abc import Iterator
 from typing import Any
 
 from torchlayout.check import analysis
@@ -45,10 +46,22 @@ def page_of(code: str) -> str:
 
 def summary_of(code: str) -> str:
     """The first sentence of the rule's page, one line."""
-    paragraphs = [p for p in page_of(code).split("\n\n") if p.strip() and not p.lstrip().startswith("#")]
-    text = " ".join(paragraphs[0].split()) if paragraphs else name_of(code)
-    head, stop, _ = text.partition(". ")
-    return head + (stop.strip() if stop else "")
+    page = page_of(code)
+    words = " ".join(line.strip() for line in _first_paragraph(page.splitlines()))
+    head, stop, _ = words.partition(". ")
+    return head + stop.strip() or name_of(code)
+
+
+def _first_paragraph(lines: list[str]) -> Iterator[str]:
+    """The lines of the first paragraph, headings left out."""
+    begun = False
+    for line in lines:
+        if line.startswith("#") or not line.strip():
+            if begun:
+                return
+            continue
+        begun = True
+        yield line
 
 
 def title_of(code: str) -> str:

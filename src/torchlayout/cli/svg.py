@@ -18,13 +18,16 @@ MAX_MEMORY = 60
 """Cells of memory drawn; what lies beyond is cut off."""
 
 
-def draw(drawing: Drawing) -> str:
-    """The HTML of a drawing: a figure for the tensor before, and one for the tensor after the operation."""
+def draw(drawing: Drawing, *, refused: bool = False) -> str:
+    """The HTML of a drawing: a figure for the tensor before, and one for the tensor after the operation.
+
+    `refused` says that there is none after it because torch raises.
+    """
     before, after = models(drawing)
     parts = [_figure("before", drawing.before, before)]
     if drawing.after is not None:
         parts.append(_figure("after", drawing.after, after))
-    else:
+    elif refused:
         parts.append("<figure class='none'><figcaption>after: none, torch raises</figcaption></figure>")
     return "".join(parts)
 

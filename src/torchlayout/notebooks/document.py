@@ -72,6 +72,13 @@ class Notebook:
     def _index(self, line: int) -> int:
         return max(0, bisect_left(self._heads, line) - 1)
 
+    def line_of(self, cell: int, row: int) -> int | None:
+        """The line of the program for a row (from 1) of a code cell; None where there is none."""
+        for head, found in zip(self._heads, self.cells, strict=True):
+            if found.number == cell and 1 <= row <= len(found.lines):
+                return head + row
+        return None
+
     def bounds(self, line: int) -> tuple[int, int, int]:
         """The first and last line of the program in the cell of a line, and what to take from a line of the program
         to have the line in the cell."""

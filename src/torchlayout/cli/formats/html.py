@@ -94,5 +94,5 @@ def _finding(report: Report, finding: Finding) -> str:
     if finding.fix is not None and safety is not None:
         parts.append(f"<p>Fix ({safety.value}): {escape(finding.fix.title)}</p>")
     if finding.drawing is not None:
-        parts.append(draw(finding.drawing))
+        parts.append(draw(finding.drawing, refused=severity(finding.code) == "error"))
     return "".join(parts) + "</div>\n"
