@@ -11,7 +11,15 @@ nox.options.sessions = ["tests", "lint", "docs"]
 nox.options.default_venv_backend = "venv"
 
 PYTHONS = ["3.10", "3.11", "3.12", "3.13", "3.14"]
-RUNTIME_TESTS = ["tests/check", "tests/cli", "tests/fixing", "tests/flake8", "tests/meta", "tests/program", "tests/rules"]
+RUNTIME_TESTS = [
+    "tests/check",
+    "tests/cli",
+    "tests/fixing",
+    "tests/flake8",
+    "tests/meta",
+    "tests/program",
+    "tests/rules",
+]
 """Where the run-time dependencies matter; the other tests compare with torch alone."""
 
 

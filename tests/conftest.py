@@ -16,6 +16,7 @@ from hypothesis import HealthCheck, settings
 
 from torchlayout.check import analysis, selection
 from torchlayout.check.settings import Settings
+from torchlayout.flake8_plugin import Plugin
 from torchlayout.program.nodes import Span
 from torchlayout.rules.finding import Edit, Finding, Fix, Safety
 
@@ -69,7 +70,7 @@ def fake_sink_words(text: str, codes: frozenset[str]) -> frozenset[str]:
 
 def fake_analyze(
     source: str, path: str, tree: ast.Module | None, settings: Settings, codes: Iterable[str]
-) -> tuple[list[Finding], tuple[str, ...]]:
+) -> analysis.Outcome:
     """A finding at every attribute that a fake rule looks for; the name `crash` makes it fail."""
     if "crash_here" in source:
         raise ValueError("told to fail\non two lines")
@@ -86,7 +87,15 @@ def fake_analyze(
             span = Span(line, end - len(node.attr), line, end)
             fix = Fix("Use another", (Edit(span, "other"),), Safety.SAFE)
             findings.append(Finding(words[node.attr], f"found `{node.attr}`", span, fix=fix))
-    return findings, ("a note",) if "noted" in source else ()
+    notes = ("a note",) if "noted" in source else ()
+    return analysis.Outcome(findings, notes, tuple(re.findall(r"reads '(.*)'", source)))
+
+
+@pytest.fixture(autouse=True)
+def fresh_plugin(monkeypatch: pytest.MonkeyPatch) -> None:
+    """flake8 leaves its options in the plugin's class: not from one test to the next."""
+    for name in ("_settings", "_options", "_flake8_shows"):
+        monkeypatch.setattr(Plugin, name, getattr(Plugin, name))
 
 
 @pytest.fixture

@@ -70,7 +70,7 @@ def test_files_that_no_rule_can_speak_of_are_not_parsed(monkeypatch: pytest.Monk
 
 def test_words_of_rules_that_are_off_do_not_open_the_gate(monkeypatch: pytest.MonkeyPatch) -> None:
     seen = []
-    monkeypatch.setattr(analysis, "analyze", lambda *arguments: seen.append(arguments) or ([], ()))
+    monkeypatch.setattr(analysis, "analyze", lambda *arguments: seen.append(arguments) or analysis.Outcome([]))
     check("import torch\nx.reshape(6)\n")
     assert not seen
     check("import torch\nx.reshape(6)\n", settings=Settings(extend_select=("LAY401",)))

@@ -156,6 +156,32 @@ def test_what_decides_a_result_is_part_of_its_key(tmp_path: Path, monkeypatch: p
     assert counter.calls == 4
 
 
+def test_a_result_holds_while_the_files_it_read_are_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    counter = Counter(monkeypatch)
+    other = tmp_path / "other.py"
+    path = tmp_path / "a.py"
+    path.write_text(f"import torch\nx.view(6)  # reads '{other.as_posix()}'\n")
+    cache = Cache(str(tmp_path / "cache"))
+    for calls, text in enumerate([None, "x = 1\n", "x = 2\n", None], start=1):
+        if text is not None:
+            other.write_text(text)
+        else:
+            other.unlink(missing_ok=True)
+        first = check_file(str(path), Settings(), cache)
+        assert check_file(str(path), Settings(), cache) == first
+        assert first.reads == (other.as_posix(),)
+        assert counter.calls == calls
+
+
+def test_the_place_of_a_file_is_part_of_its_key(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    counter = Counter(monkeypatch)
+    cache = Cache(str(tmp_path / "cache"))
+    for name in ("a.py", "b.py"):  # which modules an import finds depends on it
+        (tmp_path / name).write_text("import torch\nx.view(6)\n")
+        check_file(str(tmp_path / name), Settings(root=str(tmp_path)), cache)
+    assert counter.calls == 2
+
+
 def entries(folder: Path) -> list[Path]:
     return [path for path in folder.rglob("*") if path.is_file() and len(path.name) == 62]
 

@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from torchlayout.check import analysis
 from torchlayout.check.settings import Settings
 from torchlayout.flake8_plugin import Plugin
 
@@ -76,7 +77,7 @@ def test_our_own_table_counts_too(project: Path, flake8: Flake8, table: str, exp
 
 def test_rules_that_flake8_drops_are_not_run(project: Path, flake8: Flake8, monkeypatch: pytest.MonkeyPatch) -> None:
     seen: list[frozenset[str]] = []
-    monkeypatch.setattr("torchlayout.check.analysis.analyze", lambda *a: seen.append(a[4]) or ([], ()))
+    monkeypatch.setattr("torchlayout.check.analysis.analyze", lambda *a: seen.append(a[4]) or analysis.Outcome([]))
     flake8("--select=LAY2", "a.py")
     flake8("--extend-ignore=LAY1,LAY2", "--extend-select=LAY4", "a.py")
     assert seen == [{"LAY201"}, {"LAY302", "LAY401", "LAY900", "LAY901", "LAY902"}]

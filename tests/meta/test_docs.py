@@ -63,7 +63,9 @@ def project(tmp_path: Path) -> Path:
         path = tmp_path / name
         path.parent.mkdir(exist_ok=True)
         path.write_text("import torch\n" + "\n" * 39 + "x = torch.randn(3, 4).t()\nprint(x.view(12))\n")
-    cells = [{"cell_type": "code", "metadata": {}, "outputs": [], "execution_count": None, "source": ["import torch\n"]}]
+    cells = [
+        {"cell_type": "code", "metadata": {}, "outputs": [], "execution_count": None, "source": ["import torch\n"]}
+    ]
     notebook = {"cells": cells, "metadata": {}, "nbformat": 4, "nbformat_minor": 5}
     for name in ("nb.ipynb", "notebook.ipynb", "analysis.ipynb", "notebooks/a.ipynb"):
         path = tmp_path / name

@@ -23,7 +23,7 @@ sys.meta_path.insert(0, Refuse())
 {body}
 """
 
-HARMFUL = '''
+HARMFUL = """
 import pathlib
 pathlib.Path(__file__ + ".trace").write_text("this code was run")
 import torch
@@ -36,25 +36,38 @@ class Model(torch.nn.Module):
         return y.view(shape(x))
 
 b = torch.randn(2, 3).t().view(6)
-'''
+"""
 
 
 @pytest.fixture
 def project(tmp_path: Path) -> Path:
-    for name in ("harmful.py", "helper.py", "sibling.py", "conftest.py", "sitecustomize_.py", "__init__.py", "torch_.py"):
+    for name in ("harmful.py", "helper.py", "sibling.py", "conftest.py", "__init__.py"):
         (tmp_path / name).write_text(HARMFUL)
     return tmp_path
 
 
 def run(body: str, refused: set[str], cwd: Path) -> subprocess.CompletedProcess[str]:
     code = PROBE.format(refused=refused, body=body)
-    return subprocess.run([sys.executable, "-P" if sys.version_info >= (3, 11) else "-I", "-c", code], cwd=cwd, capture_output=True, text=True, check=False)
+    return subprocess.run([sys.executable, "-c", code], cwd=cwd, capture_output=True, text=True, check=False)
 
 
 FRONT_ENDS = {
-    "engine": "import torchlayout\nfound = torchlayout.check(open('harmful.py').read(), 'harmful.py')\nassert found, found",
-    "flake8": "from flake8.main.cli import main\nassert main(['-j1', '--isolated', '--select=LAY', 'harmful.py']) == 1",
-    "command line": "from torchlayout.cli import main\ntry:\n    main(['check', '.'])\nexcept SystemExit as stop:\n    assert stop.code == 1",
+    "engine": """
+import torchlayout
+found = torchlayout.check(open("harmful.py").read(), "harmful.py")
+assert any(finding.code.startswith("LAY1") for finding in found), found
+""",
+    "flake8": """
+from flake8.main.cli import main
+assert main(["-j1", "--isolated", "--select=LAY1", "harmful.py"]) == 1
+""",
+    "command line": """
+from torchlayout.cli import main
+try:
+    main(["check", "--select=LAY1", "--no-cache", "."])
+except SystemExit as stop:
+    assert stop.code == 1, stop.code
+""",
 }
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from torchlayout.check.settings import OPTIONS, Settings
 
@@ -30,10 +30,16 @@ def sink_words(text: str, codes: frozenset[str]) -> frozenset[str]:
     return sink_words(codes, text)
 
 
-def analyze(
-    source: str, path: str, tree: ast.Module, settings: Settings, codes: frozenset[str]
-) -> tuple[list[Finding], tuple[str, ...]]:
-    """The findings of the given codes, and notes on what the analysis gave up."""
+class Outcome(NamedTuple):
+    """The findings, notes on what the analysis gave up, and the other files it read or looked for."""
+
+    findings: list[Finding]
+    notes: tuple[str, ...] = ()
+    reads: tuple[str, ...] = ()
+
+
+def analyze(source: str, path: str, tree: ast.Module, settings: Settings, codes: frozenset[str]) -> Outcome:
+    """Run the interpreter and the rules of the given codes over one file."""
     from torchlayout import interp, rules
     from torchlayout.program.unit import Unit
 
@@ -42,4 +48,5 @@ def analyze(
     options = interp.Options(**{option.name: getattr(settings, option.name) for option in OPTIONS if option.analysis})
     trace = interp.run(unit, options)
     told = rules.Options.of(settings.need_contiguous)
-    return rules.run_rules(trace, unit, codes, told), tuple(trace.notes)
+    found = rules.run_rules(trace, unit, codes, told)
+    return Outcome(found, tuple(trace.notes), tuple(sorted(getattr(trace, "reads", ()))))

@@ -1,12 +1,14 @@
 """Results kept between runs, one small file for each content and settings.
 
-An entry's name is a digest of all that decides a result: the file's bytes, the codes and settings in force,
-Python's version, and the linter's own files. Nothing ever goes stale, several runs may share a folder
-(each entry is written aside and renamed), and an entry that cannot be read counts as absent.
+An entry's name is a digest of what decides a result: the file's bytes and place, the codes and settings in force,
+Python's version, and the linter's own files; it holds the digests of other files that the analysis read, and counts
+only while they are the same. Several runs may share a folder (each entry is written aside and renamed), and an
+entry that cannot be read counts as absent.
 """
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import json
 import os
@@ -43,7 +45,10 @@ class Cache:
         """The result kept under a key, for the file now at `path`; its source is left out."""
         try:
             with open(self._place(key), encoding="utf-8") as file:
-                return _decoded(json.load(file), path)
+                kept = json.load(file)
+            if any(_digest_of(other) != digest for other, digest in kept["reads"].items()):
+                return None
+            return _decoded(kept, path)
         except (OSError, ValueError, LookupError, TypeError, AttributeError):
             return None
 
@@ -81,6 +86,24 @@ class Cache:
                 shutil.rmtree(other, ignore_errors=True)
 
 
+def _digest_of(path: str) -> str | None:
+    """A file's digest; None while there is none."""
+    try:
+        about = os.stat(path)
+    except OSError:
+        return None
+    return _digest_at(path, about.st_mtime_ns, about.st_size)
+
+
+@functools.lru_cache(maxsize=4096)
+def _digest_at(path: str, mtime: int, size: int) -> str | None:
+    try:
+        with open(path, "rb") as file:
+            return hashlib.sha256(file.read()).hexdigest()
+    except OSError:
+        return None
+
+
 def _fingerprint() -> str:
     """A digest of the linter's own files by size and time, so that a changed linter forgets its old answers."""
     import torchlayout
@@ -102,6 +125,7 @@ def _encoded(result: FileResult) -> dict[str, Any]:
         "error": None if result.error is None else [result.error.message, result.error.line, result.error.column],
         "unused": [[s.span, s.text, s.codes, s.whole_file, s.blanket] for s in result.unused_suppressions],
         "notes": result.notes,
+        "reads": {other: _digest_of(other) for other in result.reads},
     }
 
 
@@ -121,6 +145,7 @@ def _decoded(kept: Any, path: str) -> FileResult:
         None if kept["error"] is None else FileError(*kept["error"]),
         tuple(Suppression(_span(s[0]), s[1], tuple(s[2]), s[3], s[4]) for s in kept["unused"]),
         tuple(kept["notes"]),
+        tuple(kept["reads"]),
     )
 
 

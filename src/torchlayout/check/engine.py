@@ -80,21 +80,21 @@ def _analyze(
     noqa: bool,
     always_parse: bool,
 ) -> FileResult:
-    findings: list[Finding] = []
-    notes: tuple[str, ...] = ()
+    found = analysis.Outcome([])
     codes: frozenset[str] = frozenset()
     unused = settings.report_unused_suppressions and suppress.may_suppress(text)
     if gate.mentions_framework(text) or unused:
         codes = _codes(settings, path, shown)
         if gate.may_report(text, codes):
             tree = tree or _parse(text)
-            findings, notes = analysis.analyze(text, path, tree, settings, codes)
+            found = analysis.analyze(text, path, tree, settings, codes)
     if tree is None and always_parse:
         _parse(text)
     unused = unused and UNUSED_SUPPRESSION in codes
-    kept, idle = suppress.apply(text, (f for f in findings if f.code in codes), noqa=noqa, unused=unused)
+    kept, idle = suppress.apply(text, (f for f in found.findings if f.code in codes), noqa=noqa, unused=unused)
     kept += [suppress.unused_finding(UNUSED_SUPPRESSION, suppression, text) for suppression in idle]
-    return FileResult(path, text, tuple(sorted(kept, key=Finding.sort_key)), None, tuple(idle), notes)
+    kept.sort(key=Finding.sort_key)
+    return FileResult(path, text, tuple(kept), None, tuple(idle), found.notes, found.reads)
 
 
 def _codes(settings: Settings, path: str, shown: Callable[[str], bool] | None) -> frozenset[str]:

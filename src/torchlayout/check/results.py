@@ -47,3 +47,5 @@ class FileResult:
     error: FileError | None = None
     unused_suppressions: tuple[Suppression, ...] = ()
     notes: tuple[str, ...] = ()
+    reads: tuple[str, ...] = ()
+    """Paths of other files that the analysis looked at, or looked for: when one changes, the result may."""

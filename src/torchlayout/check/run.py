@@ -111,8 +111,8 @@ def _as_python(data: bytes) -> str:
 def _conditions(settings: Settings, path: str) -> tuple[object, ...]:
     """What decides a file's result besides its bytes."""
     assumed = tuple((option.name, getattr(settings, option.name)) for option in OPTIONS if option.analysis)
-    suffix = os.path.splitext(path)[1]
-    return suffix, assumed, settings.report_unused_suppressions, tuple(sorted(codes_for(settings, path)))
+    place = os.path.relpath(path, settings.root) if settings.root else path
+    return place, assumed, settings.report_unused_suppressions, tuple(sorted(codes_for(settings, path)))
 
 
 def _in_processes(
@@ -124,7 +124,7 @@ def _in_processes(
 
     chunks = deque(found[start : start + CHUNK] for start in range(0, len(found), CHUNK))
     waiting: deque[tuple[list[Found | FileResult], Future[list[FileResult]]]] = deque()
-    pool = ProcessPoolExecutor(workers)
+    pool = ProcessPoolExecutor(workers, initializer=_leave_interrupts)
     try:
         while chunks or waiting:
             while chunks and len(waiting) < workers * AHEAD:
@@ -139,9 +139,16 @@ def _in_processes(
                 chunks.extendleft(other for other, _ in reversed(waiting))
                 waiting.clear()
                 pool.shutdown(wait=False, cancel_futures=True)
-                pool = ProcessPoolExecutor(workers)
+                pool = ProcessPoolExecutor(workers, initializer=_leave_interrupts)
     finally:
         pool.shutdown(wait=False, cancel_futures=True)
+
+
+def _leave_interrupts() -> None:
+    """Ctrl-C is for the main process, which ends the others."""
+    import signal
+
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
 def _each(work: Callable[[Found | FileResult], FileResult], chunk: list[Found | FileResult]) -> list[FileResult]:
