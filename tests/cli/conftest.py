@@ -55,9 +55,7 @@ LAYOUT = {"shape": ["B", "4"], "stride": ["4", "1"], "contiguous": "yes", "prove
 DRAWING = Drawing(Picture("x.t()", ("B", "4"), ("1", "B")), None)
 
 
-def engine(
-    text: str, path: str, tree: ast.Module | None, settings: Settings, codes: Iterable[str]
-) -> tuple[list[Finding], tuple[str, ...]]:
+def engine(text: str, path: str, tree: ast.Module | None, settings: Settings, codes: Iterable[str]) -> analysis.Outcome:
     assert tree is not None
     source = Source(text)
     names = {word: rule.code for rule in RULES for word in rule.words if rule.code in set(codes)}
@@ -72,7 +70,7 @@ def engine(
         elif isinstance(node, ast.Name) and node.id in names:
             span = Span(node.lineno, node.col_offset, node.lineno, node.col_offset + len(node.id))
             found.append(Finding(names[node.id], "shape [B, 4], stride [4, 1]", span, layout=LAYOUT))
-    return found, ("the budget was reached",) if "budget" in text else ()
+    return analysis.Outcome(found, ("the budget was reached",) if "budget" in text else ())
 
 
 def sink_words(text: str, codes: frozenset[str]) -> frozenset[str]:

@@ -253,3 +253,12 @@ def test_explain_in_a_notebook(run: Run, folder: Path) -> None:
     Path("nb.ipynb").write_text(json.dumps({"cells": [cell], "metadata": {}, "nbformat": 4, "nbformat_minor": 5}))
     assert "nb.ipynb:1:3\n    y = torch.randn(3, 4).t()" in run("explain", "nb.ipynb:1:3").out
     assert run("explain", "nb.ipynb:2:1").status == 2
+
+
+# ---------------------------------------------------------------- documentation
+def test_python_in_the_page_on_fixes_runs(folder: Path) -> None:
+    page = (ROOT / "docs" / "fixes.md").read_text(encoding="utf-8")
+    [code] = re.findall(r"^```python\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert "y = x\n" in ran.stdout
+    assert "{'LAY201': 1}" in ran.stdout

@@ -141,7 +141,9 @@ def test_an_encoding_that_lacks_a_character_of_the_fix(run: Run, folder: Path, m
     from torchlayout.rules.finding import Edit, Finding, Fix, Safety
 
     fix = Fix("Say it", (Edit(Span(2, 0, 2, 1), "漢"),), Safety.SAFE)
-    monkeypatch.setattr(analysis, "analyze", lambda *_: ([Finding("LAY101", "x", Span(2, 0, 2, 1), fix=fix)], ()))
+    monkeypatch.setattr(
+        analysis, "analyze", lambda *_: analysis.Outcome([Finding("LAY101", "x", Span(2, 0, 2, 1), fix=fix)])
+    )
     data = b"# coding: latin-1, for torch's view\nx = 1\n"
     Path("a.py").write_bytes(data)
     ran = run("check", "a.py", "--fix")

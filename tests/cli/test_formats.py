@@ -164,7 +164,7 @@ def test_junit_holds_no_character_that_xml_forbids(run: Run, folder: Path, monke
     from torchlayout.rules.finding import Finding
 
     finding = Finding("LAY101", "a \x1b and a \ud800", Span(1, 0, 1, 1))
-    monkeypatch.setattr(analysis, "analyze", lambda *_: ([finding], ()))
+    monkeypatch.setattr(analysis, "analyze", lambda *_: analysis.Outcome([finding]))
     (folder / "a.py").write_text("import torch; x.view")
     ET.fromstring(run("check", "a.py", "--output-format=junit").out)
 
@@ -261,7 +261,7 @@ def test_full_shows_places_in_other_files(
     (folder / "helper.py").write_text("def turn(x):\n    return x.t()\n")
     related = (Related(Span(2, 13, 2, 14), "transposed here", "helper.py"), Related(Span(9, 0, 9, 1), "gone", "no.py"))
     finding = Finding("LAY101", "a view", Span(4, 6, 4, 10), related)
-    monkeypatch.setattr(analysis, "analyze", lambda *_: ([finding], ()))
+    monkeypatch.setattr(analysis, "analyze", lambda *_: analysis.Outcome([finding]))
     out = run("check", turned).out
     assert "  --> helper.py:2:14" in out
     assert "2 |     return x.t()\n  |              ^\n" in out

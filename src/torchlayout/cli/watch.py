@@ -1,4 +1,4 @@
-"""Waiting for files to change: watchfiles where it is installed, otherwise by looking at their times."""
+"""Waiting for files to change: woken by watchfiles where it is installed, otherwise by the clock."""
 
 from __future__ import annotations
 
@@ -9,32 +9,43 @@ from collections.abc import Iterator, Sequence
 INTERVAL = 0.5
 """Seconds between two looks at the files' times."""
 
+SLOW_INTERVAL = 5.0
+"""The same where watchfiles tells of changes anyway."""
+
+Times = dict[str, tuple[int, int]]
+
 
 def changes(paths: Sequence[str], suffixes: tuple[str, ...]) -> Iterator[None]:
-    """Yields whenever a file with one of the endings under `paths` may have changed. Never ends by itself."""
-    try:
-        import watchfiles
-    except ImportError:
-        yield from _by_looking(paths, suffixes)
-        return
-    roots = [path for path in paths if os.path.exists(path)] or [os.curdir]
-    for changed in watchfiles.watch(*roots, raise_interrupt=True):
-        if any(path.endswith(suffixes) for _, path in changed):
-            yield
+    """Yields whenever a file with one of the endings under `paths` changed, came or went since the call, or since
+    the last time. Never ends by itself."""
+    return _changes(paths, suffixes, _times(paths, suffixes))
 
 
-def _by_looking(paths: Sequence[str], suffixes: tuple[str, ...]) -> Iterator[None]:
-    before = _times(paths, suffixes)
-    while True:
-        time.sleep(INTERVAL)
+def _changes(paths: Sequence[str], suffixes: tuple[str, ...], before: Times) -> Iterator[None]:
+    for _ in _ticks(paths):
         now = _times(paths, suffixes)
         if now != before:
             before = now
             yield
 
 
-def _times(paths: Sequence[str], suffixes: tuple[str, ...]) -> dict[str, tuple[int, int]]:
-    found: dict[str, tuple[int, int]] = {}
+def _ticks(paths: Sequence[str]) -> Iterator[None]:
+    """Yields when it is time to look, the first time at once."""
+    yield
+    try:
+        import watchfiles
+    except ImportError:
+        while True:
+            time.sleep(INTERVAL)
+            yield
+    roots = [path for path in paths if os.path.exists(path)] or [os.curdir]
+    timeout = round(SLOW_INTERVAL * 1000)
+    for _ in watchfiles.watch(*roots, raise_interrupt=True, rust_timeout=timeout, yield_on_timeout=True):
+        yield
+
+
+def _times(paths: Sequence[str], suffixes: tuple[str, ...]) -> Times:
+    found: Times = {}
     for path in paths:
         for file in _files(path, suffixes):
             try:

@@ -139,6 +139,9 @@ def _watch(paths: tuple[str, ...], given: dict[str, Any]) -> int:
     while True:
         if Out(sys.stdout).colours:
             click.clear()
-        run(paths, given)
+        try:
+            run(paths, given)
+        except Mistake as mistake:  # such as one in the settings, which may be mended while we watch
+            mistake.show()
         status.say(f"{time.strftime('%H:%M:%S')} waiting for changes (Ctrl-C ends)")
         next(waiting)

@@ -34,10 +34,17 @@ svg rect:not([fill=none]) + text { fill: #000 }
 """
 
 
+_LEGEND = """\
+<details><summary>How to read the drawings</summary><p>The grid is the tensor as its user sees it (of more than two \
+dimensions, one grid after the other), the number in a cell its offset in memory. The strip below is memory; the \
+number in a cell tells when reading the tensor in order comes there, and so does the shade: it fades evenly where the \
+tensor is contiguous. Long dimensions are shortened, and sizes that are not known have small numbers.</p></details>"""
+
+
 def render(reports: Iterable[Report], out: Out) -> None:
     out.write('<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8"><title>torchlayout</title>\n')
     out.write('<meta name="viewport" content="width=device-width, initial-scale=1">\n')
-    out.write(f"<style>{_STYLE}</style></head><body>\n<h1>torchlayout</h1>\n")
+    out.write(f"<style>{_STYLE}</style></head><body>\n<h1>torchlayout</h1>\n{_LEGEND}\n")
     count = files = 0
     for report in reports:
         if report.result.error is not None:
