@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from torchlayout.program.nodes import Span
+from torchlayout.rules.drawing import Drawing
 
 
 class Safety(enum.Enum):
@@ -63,6 +64,8 @@ class Finding:
     related: tuple[Related, ...] = ()
     fix: Fix | None = None
     layout: dict[str, object] | None = None
+    drawing: Drawing | None = None
+    """The memory before and after the operation, for front ends that draw."""
 
     def sort_key(self) -> tuple[Span, str, str]:
         return (self.span, self.code, self.message)
