@@ -1,0 +1,23 @@
+"""Abstract interpretation: runs the lowered program over the operator table and writes the trace."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from torchlayout.interp.frame import Options
+
+if TYPE_CHECKING:
+    from torchlayout.interp.trace import Trace
+    from torchlayout.program.unit import Unit
+
+DEFAULT_WORDS = frozenset({".view(", ".view_as(", ".contiguous(", ".reshape(", "reveal_layout("})
+
+
+def run(unit: Unit, options: Options, words: frozenset[str] = DEFAULT_WORDS) -> Trace:
+    """The trace of one file. Raises `SyntaxError` where the file is no Python."""
+    from torchlayout.interp.runner import run as run_unit
+
+    return run_unit(unit, options, words)
+
+
+__all__ = ["Options", "run"]

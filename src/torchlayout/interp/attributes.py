@@ -1,0 +1,183 @@
+"""Reading attributes of values."""
+
+from __future__ import annotations
+
+from torchlayout.interp import record, shapes
+from torchlayout.interp.definitions import member
+from torchlayout.interp.frame import Frame
+from torchlayout.interp.operate import read_attribute
+from torchlayout.interp.state import State
+from torchlayout.interp.tensors import Maker, as_tensor, path_constant
+from torchlayout.interp.values import (
+    Bound,
+    BoundFunction,
+    Class,
+    Container,
+    Dictionary,
+    Function,
+    Held,
+    Instance,
+    Module,
+    Opaque,
+    Path,
+    Sequence,
+    Super,
+    Tensor,
+    Union_,
+    Value,
+    join_all,
+)
+from torchlayout.ops import Alias, DType, find_method
+from torchlayout.ops.values import is_unknown
+from torchlayout.program.nodes import Span
+
+VIEW_ATTRIBUTES = frozenset({"T", "mT", "H", "mH", "data", "real", "imag"})
+QUIET_ATTRIBUTES = frozenset({"dtype", "device", "requires_grad", "is_cuda", "layout", "grad_fn", "is_leaf", "name"})
+
+
+def get_attribute(value: Value, name: str, span: Span, st: State, fr: Frame) -> Value:
+    """`value.name`."""
+    if isinstance(value, Tensor):
+        return _of_tensor(value, name, span, st, fr)
+    if isinstance(value, Path):
+        return Path(f"{value.path}.{name}")
+    if isinstance(value, Opaque):
+        return _of_opaque(value, name, span, st, fr)
+    if isinstance(value, Instance):
+        return of_instance(value, name, span, st, fr)
+    if isinstance(value, Module):
+        return _of_module(value, name, span, st, fr)
+    if isinstance(value, Union_):
+        found = [get_attribute(choice, name, span, st, fr) for choice in value.choices if choice is not None]
+        return join_all(found, (fr.place(span), name))
+    if isinstance(value, Sequence) and name in value.names:
+        return value.items[value.names.index(name)]
+    if isinstance(value, Class):
+        found = member(value, name, fr.run)
+        if isinstance(found, Function) and found.kind == "class":
+            return BoundFunction(found, value)
+        return Opaque((fr.place(span), name)) if found is None else found
+    if isinstance(value, Super):
+        return _of_super(value, name, span, st, fr)
+    return Bound(value, name, span)
+
+
+def _of_tensor(value: Tensor, name: str, span: Span, st: State, fr: Frame) -> Value:
+    if name == "shape":
+        record.use(fr, [value], "read", "shape", None, span)
+        shape = shapes.shape_of(value, st.facts, value.ident)
+        return Opaque((value.ident, "shape")) if shape is None else shapes.as_sequence(shape)
+    if name in QUIET_ATTRIBUTES:
+        record.use(fr, [value], "read", name, None, span)
+        dtype = value.assumed[0].dtype
+        if name == "dtype" and isinstance(dtype, DType) and all(o.dtype == dtype for o in value.assumed):
+            return dtype
+        return Opaque((value.ident, name), kind="bool" if name.startswith("is_") else None)
+    if name == "grad":
+        return _gradient(value, span, fr)
+    if find_method(name, value.numpy) and name not in VIEW_ATTRIBUTES:
+        return Bound(value, name, span)
+    found = read_attribute(fr, st, value, name, span)
+    return Bound(value, name, span) if found is None else found
+
+
+def _gradient(value: Tensor, span: Span, fr: Frame) -> Value:
+    """`p.grad`: None, or laid out as its parameter (autograd accumulates it in the parameter's strides)."""
+    gradient = Tensor(
+        value.proven, value.assumed, (value.ident, "grad"), frozenset([(value.ident, "grad")]), value.origin,
+        frozenset([fr.site(span)]), True,
+    )  # fmt: skip
+    return Union_((None, gradient))
+
+
+def _of_opaque(value: Opaque, name: str, span: Span, st: State, fr: Frame) -> Value:
+    if name == "shape" or (name in VIEW_ATTRIBUTES and value.kind in ("tensor", "ndarray")):
+        tensor = as_tensor(value, st.facts)
+        if tensor is not None:
+            return _of_tensor(tensor, name, span, st, fr)
+    if value.kind in ("tensor", "ndarray"):
+        tensor = as_tensor(value, st.facts)
+        if tensor is not None:
+            return _of_tensor(tensor, name, span, st, fr)
+    return Opaque((value.key, name), f"{value.name}.{name}" if value.name else None, True, value.origin)
+
+
+def of_instance(value: Instance, name: str, span: Span, st: State, fr: Frame) -> Value:
+    attributes = st.heap.get(value.ref)
+    if isinstance(attributes, Dictionary):
+        if name in attributes.items:
+            return attributes.items[name]
+    found = member(value.cls, name, fr.run)
+    if isinstance(found, Function):
+        if found.kind == "static":
+            return found
+        if found.kind == "property":
+            from torchlayout.interp.functions import call_function
+
+            return call_function(found, [value], {}, span, st, fr)
+        return BoundFunction(found, value.cls if found.kind == "class" else value)
+    if found is not None:
+        return found
+    path = value.path or "self"
+    if name == "training":
+        return Opaque((value.ref, name), f"{path}.training", True, None, "bool")
+    return Opaque((value.ref, name), f"{path}.{name}")
+
+
+def _of_module(value: Module, name: str, span: Span, st: State, fr: Frame) -> Value:
+    """A parameter or configured value of a torch module."""
+    attributes = st.heap.get(value.ref)
+    if isinstance(attributes, Dictionary) and name in attributes.items:
+        return attributes.items[name]
+    st.facts.symbols.place = (value.ref, name)
+    proven = value.row.attribute(value.config, name, st.facts.proven_world)
+    assumed = value.row.attribute(value.config, name, st.facts.assumed_world)
+    if is_unknown(assumed):
+        return Bound(value, name, span)
+    maker = Maker(st.facts, (value.ref, name), fr.site(span), {}, Alias.VIEW, name)
+    made = maker.value([proven], [(assumed, False)], False, ())
+    if isinstance(made, Tensor):
+        return Tensor(made.proven, made.assumed, (value.ref, name), made.storages, made.origin, made.made_by, True)
+    return made
+
+
+def _of_super(value: Super, name: str, span: Span, st: State, fr: Frame) -> Value:
+    lineage = value.receiver.cls.lineage() if isinstance(value.receiver, Instance) else value.owner.lineage()
+    after = lineage[lineage.index(value.owner) + 1 :] if value.owner in lineage else []
+    for cls in after:
+        if name in cls.members:
+            found = member(cls, name, fr.run)
+            if isinstance(found, Function) and found.kind != "static":
+                return BoundFunction(found, value.receiver)
+            return found
+    return Opaque((fr.place(span), "super", name), None)
+
+
+def set_attribute(value: Value, name: str, new: Value, span: Span, st: State, fr: Frame) -> None:
+    """`value.name = new`."""
+    record.use(fr, st.tensors_in(new), "stored", name, None, span)
+    if isinstance(value, (Instance, Module)):
+        attributes = st.heap.get(value.ref)
+        items = dict(attributes.items) if isinstance(attributes, Dictionary) else {}
+        items[name] = _named(new, value, name)
+        st.heap[value.ref] = Dictionary(items)
+    elif isinstance(value, Tensor) and name == "data":
+        from torchlayout.interp.operate import replace_everywhere
+
+        tensor = as_tensor(new, st.facts)
+        if tensor is not None:
+            replace_everywhere(st, value.ident, tensor)
+
+
+def _named(new: Value, owner: Instance | Module, name: str) -> Value:
+    """Objects reached through an attribute are called by it."""
+    if isinstance(new, Instance) and new.path is None:
+        path = owner.path if isinstance(owner, Instance) and owner.path else "self"
+        return Instance(new.cls, new.ref, f"{path}.{name}")
+    if isinstance(new, Opaque) and new.name is None:
+        path = owner.path if isinstance(owner, Instance) and owner.path else "self"
+        return Opaque(new.key, f"{path}.{name}", new.weak, new.origin, new.kind)
+    return new
+
+
+__all__ = ["Container", "Held", "get_attribute", "of_instance", "path_constant", "set_attribute"]

@@ -1,0 +1,345 @@
+"""Python's builtins and the wrappers around calls that torch code uses.
+
+Each handler gives the value of a call, or None where it is not known.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from torchlayout.interp import record, shapes
+from torchlayout.interp.frame import Frame
+from torchlayout.interp.operate import QUERIES
+from torchlayout.interp.state import State
+from torchlayout.interp.tensors import as_size, as_tensor
+from torchlayout.interp.trace import Loop
+from torchlayout.interp.values import (
+    Container,
+    Dictionary,
+    Instance,
+    Many,
+    Opaque,
+    Partial,
+    Sequence,
+    Tensor,
+    Value,
+    is_int,
+    is_sequence,
+    items_of,
+    join_all,
+)
+from torchlayout.layouts import unknown_strides, with_leading
+from torchlayout.program import nodes
+from torchlayout.sizes import Poly, Rest, product
+
+if TYPE_CHECKING:
+    from torchlayout.interp.calls import Arguments
+
+Handler = Callable[["Arguments", nodes.Call, State, Frame], Value]
+MAX_RANGE = 8
+"""Turns of a `range` of known length that are told apart."""
+
+
+def iterate(value: Value, st: State, fr: Frame, span: nodes.Span) -> Value:
+    """What a loop over a value goes through: a `Sequence` of known length or a `Many`."""
+    value = st.load(value)
+    if isinstance(value, Container):
+        return iterate(value.items, st, fr, span)
+    if isinstance(value, Sequence) and any(isinstance(item, Rest) for item in value.items):
+        return Many(st.facts.symbols.atom((fr.place(span), "size")), "tuple")
+    if is_sequence(value):
+        return value
+    if isinstance(value, Dictionary):
+        if value.rest is None:
+            return Sequence("tuple", tuple(value.items))
+        return Many(Opaque((fr.place(span), "key"), kind="str"), "tuple")
+    tensor = value if isinstance(value, Tensor) else None
+    if tensor is None and isinstance(value, Opaque) and value.kind in ("tensor", "ndarray"):
+        tensor = as_tensor(value, st.facts)
+    if tensor is not None:
+        return Many(_first_item(tensor, st, fr, span), "tuple")
+    if isinstance(value, Instance):
+        return Many(Opaque((fr.place(span), "iterated")), "tuple")
+    return Many(Opaque((fr.place(span), "iterated"), None, True), "tuple")
+
+
+def _first_item(tensor: Tensor, st: State, fr: Frame, span: nodes.Span) -> Value:
+    """Iterating a tensor gives `x[0]`, `x[1]`, ..."""
+    from torchlayout.interp.operate import subscript
+
+    node = nodes.Subscript(nodes.Name("x", span), nodes.Const(0, span), span)
+    return subscript(fr, st, tensor, node, 0)
+
+
+def _len(arguments: Arguments, node: nodes.Call, st: State, fr: Frame) -> Value:
+    value = st.load(arguments.args[0]) if arguments.args else None
+    if isinstance(value, Sequence):
+        rests = [item for item in value.items if isinstance(item, Rest)]
+        if not rests:
+            return len(value.items)
+        settled = shapes.settle_shape(tuple(value.items), st.facts)
+        if not any(isinstance(item, Rest) for item in settled):
+            return len(settled)
+        return Opaque(("rank", rests[0].key), None, True, None, "int")
+    if isinstance(value, (Dictionary,)) and value.rest is None:
+        return len(value.items)
+    if isinstance(value, Container):
+        return _len(type(arguments)([value.items], {}), node, st, fr)
+    if isinstance(value, Tensor):
+        record.use(fr, [value], "read", "len", None, node.span)
+        layout = with_leading(value.assumed[0].layout, 1, st.facts)
+        if len(value.assumed) == 1 and layout is not None:
+            return layout.dims[0].size
+    if isinstance(value, str):
+        return len(value)
+    if isinstance(value, Opaque):
+        return st.facts.symbols.atom(("len", value.key), f"len({value.name})" if value.name else None)
+    return st.facts.symbols.atom((fr.place(node.span), "len"))
+
+
+def _range(arguments: Arguments, node: nodes.Call, st: State, fr: Frame) -> Value:
+    args = [as_size(value, st.facts) for value in arguments.args]
+    if args and all(isinstance(value, int) for value in args) and not (len(args) == 3 and args[2] == 0):
+        numbers = range(*args)
+        if len(numbers) <= MAX_RANGE:
+            return Sequence("tuple", tuple(numbers))
+    return Many(st.facts.symbols.atom((fr.place(node.span), "index"), None, 0 if len(args) < 2 else None), "range")
+
+
+def _zip(arguments: Arguments, node: nodes.Call, st: State, fr: Frame) -> Value:
+    parts = [iterate(value, st, fr, node.span) for value in arguments.args]
+    if parts and all(isinstance(part, Sequence) for part in parts):
+        return Sequence("tuple", tuple(Sequence("tuple", row) for row in zip(*(p.items for p in parts), strict=False)))
+    place = fr.place(node.span)
+    return Many(Sequence("tuple", tuple(join_all(items_of(p), (place, i)) for i, p in enumerate(parts))), "tuple")
+
+
+def _enumerate(arguments: Arguments, node: nodes.Call, st: State, fr: Frame) -> Value:
+    if not arguments.args:
+        return None
+    part = iterate(arguments.args[0], st, fr, node.span)
+    start = arguments.args[1] if len(arguments.args) > 1 else arguments.kwargs.get("start", 0)
+    if isinstance(part, Sequence) and isinstance(start, int):
+        return Sequence("tuple", tuple(Sequence("tuple", (start + i, v)) for i, v in enumerate(part.items)))
+    index = st.facts.symbols.atom((fr.place(node.span), "index"))
+    return Many(Sequence("tuple", (index, join_all(items_of(part), fr.place(node.span)))), "tuple")
+
+
+def _reversed(arguments: Arguments, node: nodes.Call, st: State, fr: Frame) -> Value:
+    part = iterate(arguments.args[0], st, fr, node.span) if arguments.args else None
+    return Sequence("tuple", part.items[::-1]) if isinstance(part, Sequence) else part
+
+
+def _as(kind: str) -> Handler:
+    def convert(arguments: Arguments, node: nodes.Call, st: State, fr: Frame) -> Value:
+        if not arguments.args:
+            made: Value = Sequence(kind, ())
+        else:
+            part = iterate(arguments.args[0], st, fr, node.span)
+            loaded = st.load(arguments.args[0])
+            if isinstance(loaded, Sequence) and loaded.kind == "size":
+                part = loaded
+            sizes = isinstance(part, Sequence) and any(isinstance(item, Rest) for item in part.items)
+            made = Sequence("size" if sizes else kind, part.items) if isinstance(part, Sequence) else part
+            if isinstance(made, Many):
+                made = Many(made.item, kind)
+        return st.hold(("list", fr.place(node.span)), made) if kind == "list" and made.kind != "size" else made
+
+    return convert
+
+
+def _dict(arguments: Arguments, node: nodes.Call, st: State, fr: Frame) -> Value:
+    items = dict(arguments.kwargs)
+    rest: Value | None = Opaque((fr.place(node.span), "rest")) if arguments.open_kwargs else None
+    if arguments.args:
+        given = st.load(arguments.args[0])
+        if isinstance(given, Dictionary):
+            items = {**given.items, **items}
+            rest = given.rest
+        else:
+            rest = Opaque((fr.place(node.span), "rest"))
+    return st.hold(("dict", fr.place(node.span)), Dictionary(items, rest))
+
+
+def _int(arguments: Arguments, node: nodes.Call, st: State, fr: Frame) -> Value:
+    value = arguments.args[0] if len(arguments.args) == 1 else None
+    if isinstance(value, bool):
+        return int(value)
+    if is_int(value):
+        return value
+    if isinstance(value, float) and abs(value) < 2**62:
+        return int(value)
+    if isinstance(value, Opaque) and value.kind in (None, "int") and value.name:
+        return as_size(value, st.facts)
+    return st.facts.symbols.atom((fr.place(node.span), "int"), None, None)
+
+
+def _extreme(kind: str) -> Handler:
+    def pick(arguments: Arguments, node: nodes.Call, st: State, fr: Frame) -> Value:
+        values = arguments.args
+        if len(values) == 1:
+            inner = iterate(values[0], st, fr, node.span)
+            if not isinstance(inner, Sequence):
+                return st.facts.symbols.atom((fr.place(node.span), kind), None, None)
+            values = list(inner.items)
+        sizes = [as_size(value, st.facts) for value in values]
+        if not sizes or not all(isinstance(size, (int, Poly)) for size in sizes):
+            return st.facts.symbols.atom((fr.place(node.span), kind), None, None)
+        result = sizes[0]
+        for size in sizes[1:]:
+            result = st.facts.extreme(kind, result, size)
+        return result
+
+    return pick
+
+
+def product_of(sequence: Sequence, st: State) -> Value | None:
+    """The product of sizes; None where an item is no size."""
+    sizes = [item.numel if isinstance(item, Rest) else as_size(item, st.facts) for item in sequence.items]
+    return product(sizes) if all(isinstance(size, (int, Poly)) for size in sizes) else None
+
+
+def _product(arguments: Arguments, node: nodes.Call, st: State, fr: Frame) -> Value:
+    """`math.prod(x.shape)`, `np.prod(...)`."""
+    value = st.load(arguments.args[0]) if arguments.args else None
+    if isinstance(value, Sequence):
+        return product_of(value, st)
+    return None
+
+
+def _map(arguments: Arguments, node: nodes.Call, st: State, fr: Frame) -> Value:
+    from torchlayout.interp.calls import Arguments, call_value
+
+    if len(arguments.args) < 2:
+        return None
+    function, *given = arguments.args
+    parts = [iterate(value, st, fr, node.span) for value in given]
+    loop = Loop(node.span, "call")
+    if all(isinstance(part, Sequence) for part in parts):
+        rows = list(zip(*(part.items for part in parts), strict=False))
+        context = fr.context
+        found: list[Value] = []
+        for place, row in enumerate(rows[:MAX_RANGE]):
+            fr.context = (*context, ("item", place))
+            found.append(call_value(function, Arguments(list(row), {}), node, st, fr, loop))
+        fr.context = context
+        if len(rows) <= MAX_RANGE:
+            return Sequence("tuple", tuple(found))
+        return Many(join_all(found, fr.place(node.span)), "tuple")
+    row = [join_all(items_of(part), (fr.place(node.span), i)) for i, part in enumerate(parts)]
+    return Many(call_value(function, Arguments(row, {}), node, st, fr, loop), "tuple")
+
+
+def _isinstance(arguments: Arguments, node: nodes.Call, st: State, fr: Frame) -> Value:
+    return Opaque((fr.place(node.span), "isinstance"), kind="bool")
+
+
+def _getattr(arguments: Arguments, node: nodes.Call, st: State, fr: Frame) -> Value:
+    from torchlayout.interp.attributes import get_attribute
+
+    if len(arguments.args) >= 2 and isinstance(arguments.args[1], str):
+        return get_attribute(arguments.args[0], arguments.args[1], node.span, st, fr)
+    return None
+
+
+def _setattr(arguments: Arguments, node: nodes.Call, st: State, fr: Frame) -> Value:
+    from torchlayout.interp.attributes import set_attribute
+
+    if len(arguments.args) == 3 and isinstance(arguments.args[1], str):
+        set_attribute(arguments.args[0], arguments.args[1], arguments.args[2], node.span, st, fr)
+    return None
+
+
+def _sum(arguments: Arguments, node: nodes.Call, st: State, fr: Frame) -> Value:
+    value = st.load(arguments.args[0]) if arguments.args else None
+    if isinstance(value, Sequence):
+        sizes = [as_size(item, st.facts) for item in value.items]
+        if all(isinstance(size, (int, Poly)) for size in sizes):
+            total: int | Poly = 0
+            for size in sizes:
+                total = total + size
+            return total
+    return None
+
+
+def _partial(arguments: Arguments, node: nodes.Call, st: State, fr: Frame) -> Value:
+    if not arguments.args or arguments.open_args or arguments.open_kwargs:
+        return None
+    return Partial(arguments.args[0], tuple(arguments.args[1:]), tuple(arguments.kwargs.items()))
+
+
+def _checkpoint(arguments: Arguments, node: nodes.Call, st: State, fr: Frame) -> Value:
+    """`checkpoint(function, *args, use_reentrant=False)` gives what the function gives."""
+    from torchlayout.interp.calls import Arguments, call_value
+
+    if not arguments.args:
+        return None
+    own = {"use_reentrant", "preserve_rng_state", "context_fn", "determinism_check", "debug"}
+    kwargs = {name: value for name, value in arguments.kwargs.items() if name not in own}
+    inner = Arguments(arguments.args[1:], kwargs, arguments.open_args, arguments.open_kwargs)
+    return call_value(arguments.args[0], inner, node, st, fr)
+
+
+def _same(arguments: Arguments, node: nodes.Call, st: State, fr: Frame) -> Value:
+    """Wrappers that give back what they are given, or what behaves like it (`torch.compile`, `nn.Parameter`)."""
+    return arguments.args[0] if arguments.args else None
+
+
+def _parameter(arguments: Arguments, node: nodes.Call, st: State, fr: Frame) -> Value:
+    value = arguments.args[0] if arguments.args else arguments.kwargs.get("data")
+    tensor = as_tensor(value, st.facts) if isinstance(value, (Tensor, Opaque)) else None
+    if tensor is None:
+        return None
+    return Tensor(
+        tensor.proven, tensor.assumed, (fr.place(node.span), "parameter"), tensor.storages, tensor.origin,
+        tensor.made_by, True,
+    )  # fmt: skip
+
+
+def _reveal(arguments: Arguments, node: nodes.Call, st: State, fr: Frame) -> Value:
+    value = arguments.args[0] if arguments.args else None
+    tensor = as_tensor(value, st.facts) if value is not None else None
+    if tensor is not None:
+        record.reveal(fr, tensor, node.span, st)
+    return value
+
+
+def _silent(arguments: Arguments, node: nodes.Call, st: State, fr: Frame) -> Value:
+    """Calls that change nothing and give nothing of interest (`print`)."""
+    record.use(fr, [t for v in arguments.values() for t in st.tensors_in(v)], "read", "print", None, node.span)
+    return None
+
+
+def _is_tensor(arguments: Arguments, node: nodes.Call, st: State, fr: Frame) -> Value:
+    value = arguments.args[0] if arguments.args else None
+    return True if isinstance(value, Tensor) and not value.numpy else None
+
+
+def _slice(arguments: Arguments, node: nodes.Call, st: State, fr: Frame) -> Value:
+    from torchlayout.interp.values import Slice
+
+    given = [*arguments.args, None, None, None]
+    if len(arguments.args) == 1:
+        return Slice(None, given[0], None)
+    return Slice(given[0], given[1], given[2]) if arguments.args else None
+
+
+BUILTIN_CALLS: dict[str, Handler] = {
+    "builtins.len": _len, "builtins.range": _range, "builtins.zip": _zip, "builtins.enumerate": _enumerate,
+    "builtins.reversed": _reversed, "builtins.tuple": _as("tuple"), "builtins.list": _as("list"),
+    "builtins.set": _as("set"), "builtins.sorted": _as("list"), "builtins.iter": _same, "builtins.dict": _dict,
+    "collections.OrderedDict": _dict, "builtins.int": _int, "builtins.min": _extreme("min"),
+    "builtins.max": _extreme("max"), "math.prod": _product, "numpy.prod": _product, "builtins.map": _map,
+    "builtins.isinstance": _isinstance, "builtins.getattr": _getattr, "builtins.setattr": _setattr,
+    "builtins.sum": _sum, "functools.partial": _partial, "torch.utils.checkpoint.checkpoint": _checkpoint,
+    "torch.compile": _same, "torch.jit.script": _same, "torch.jit.trace": _same, "torch.jit.ignore": _same,
+    "torch.no_grad": _silent, "torch.nn.Parameter": _parameter, "torch.nn.parameter.Parameter": _parameter,
+    "torch.nn.Buffer": _parameter, "torchlayout.reveal_layout": _reveal, "builtins.print": _silent,
+    "builtins.slice": _slice, "torch.is_tensor": _is_tensor, "torch.jit.annotate": lambda a, n, s, f: (
+        a.args[1] if len(a.args) == 2 else None
+    ), "typing.cast": lambda a, n, s, f: a.args[1] if len(a.args) == 2 else None,
+    "torch.Size": _as("tuple"), "copy.copy": _same,
+}  # fmt: skip
+
+__all__ = ["BUILTIN_CALLS", "QUERIES", "iterate", "product_of", "unknown_strides"]

@@ -1,0 +1,295 @@
+"""Calls: of methods, operators of the table, functions and classes of the linted code, torch modules, builtins.
+
+Everything that is not known gives an `Opaque` value, and forgets the contents of lists and dicts handed to it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from torchlayout.interp import record
+from torchlayout.interp.frame import Frame, describe
+from torchlayout.interp.functions import call_function
+from torchlayout.interp.instances import call_instance, call_module, instantiate, make_module, run_container
+from torchlayout.interp.operate import operate
+from torchlayout.interp.state import State
+from torchlayout.interp.tensors import as_tensor
+from torchlayout.interp.text import expression_text
+from torchlayout.interp.trace import Loop
+from torchlayout.interp.values import (
+    Bound,
+    BoundFunction,
+    Class,
+    Container,
+    Dictionary,
+    Function,
+    Held,
+    Instance,
+    Many,
+    Module,
+    Opaque,
+    Partial,
+    Path,
+    Sequence,
+    Super,
+    Tensor,
+    Union_,
+    Value,
+    is_sequence,
+    items_of,
+    join_all,
+)
+from torchlayout.ops import Operand, find_function
+from torchlayout.layouts import channels_last, contiguous, unknown_strides
+from torchlayout.ops.modules import find_module
+from torchlayout.program import nodes
+from torchlayout.program.nodes import Span
+
+
+@dataclass(slots=True)
+class Arguments:
+    """Evaluated arguments. `open_ended`: there are more that are not known (`*args`, `**kwargs`)."""
+
+    args: list[Value]
+    kwargs: dict[str, Value]
+    open_args: bool = False
+    open_kwargs: bool = False
+
+    def values(self) -> list[Value]:
+        return [*self.args, *self.kwargs.values()]
+
+
+def evaluate_arguments(node: nodes.Call, st: State, fr: Frame) -> Arguments:
+    from torchlayout.interp.expressions import evaluate
+
+    found = Arguments([], {})
+    for arg in node.args:
+        value = evaluate(arg.value, st, fr)
+        if arg.star == 1:
+            inner = st.load(value)
+            if isinstance(inner, Sequence):
+                found.args.extend(inner.items)
+            else:
+                found.open_args = True
+                found.args.append(Opaque((fr.place(node.span), "star")))
+        elif arg.star == 2:
+            inner = st.load(value)
+            if isinstance(inner, Dictionary):
+                found.kwargs.update({k: v for k, v in inner.items.items() if isinstance(k, str)})
+                found.open_kwargs = found.open_kwargs or inner.rest is not None
+            else:
+                found.open_kwargs = True
+        elif arg.keyword is not None:
+            found.kwargs[arg.keyword] = value
+        else:
+            found.args.append(value)
+    return found
+
+
+def call(node: nodes.Call, st: State, fr: Frame) -> Value:
+    """The value of a call expression."""
+    from torchlayout.interp.expressions import evaluate
+
+    if isinstance(node.func, nodes.Attribute):
+        receiver = evaluate(node.func.value, st, fr)
+        if isinstance(receiver, Path):
+            callee: Value = Path(f"{receiver.path}.{node.func.attr}")
+        else:
+            arguments = evaluate_arguments(node, st, fr)
+            return call_method(receiver, node.func.attr, arguments, node, node.func.value, st, fr)
+    else:
+        callee = evaluate(node.func, st, fr)
+    if isinstance(callee, Path) and callee.path == "builtins.super":
+        return _super(node, st, fr)
+    return call_value(callee, evaluate_arguments(node, st, fr), node, st, fr)
+
+
+def _super(node: nodes.Call, st: State, fr: Frame) -> Value:
+    if fr.owner is None or fr.receiver is None:
+        return Opaque((fr.place(node.span), "super"))
+    return Super(fr.owner, fr.receiver)
+
+
+def call_value(
+    callee: Value, arguments: Arguments, node: nodes.Call, st: State, fr: Frame, loop: Loop | None = None
+) -> Value:
+    """Call a value. `loop` is the loop that calls it per item (`map` and the like)."""
+    if isinstance(callee, Path):
+        return call_path(callee.path, arguments, node, st, fr)
+    if isinstance(callee, (Function, BoundFunction)):
+        return call_linted(callee, arguments, node.span, st, fr, loop)
+    if isinstance(callee, Class):
+        return instantiate(callee, arguments.args, arguments.kwargs, arguments.open_kwargs, node.span, st, fr)
+    if isinstance(callee, Instance):
+        return call_instance(callee, arguments, node, st, fr)
+    if isinstance(callee, Module):
+        return call_module(callee, arguments, node, st, fr)
+    if isinstance(callee, Container):
+        return run_container(callee, arguments, node, st, fr)
+    if isinstance(callee, Bound):
+        return call_method(callee.receiver, callee.name, arguments, node, None, st, fr)
+    if isinstance(callee, Partial):
+        merged = Arguments(
+            [*callee.args, *arguments.args], {**dict(callee.kwargs), **arguments.kwargs}, arguments.open_args,
+            arguments.open_kwargs,
+        )  # fmt: skip
+        return call_value(callee.function, merged, node, st, fr, loop)
+    if isinstance(callee, Union_):
+        found = [call_value(c, arguments, node, st, fr, loop) for c in callee.choices if c is not None]
+        return join_all(found, fr.place(node.span))
+    return unknown_call(expression_text(node.func), arguments, node, st, fr)
+
+
+def call_linted(
+    callee: Function | BoundFunction, arguments: Arguments, span: Span, st: State, fr: Frame, loop: Loop | None = None
+) -> Value:
+    """Call a function or method of the linted code."""
+    function = callee.function if isinstance(callee, BoundFunction) else callee
+    args = [callee.receiver, *arguments.args] if isinstance(callee, BoundFunction) else arguments.args
+    if function.kind == "decorated" or arguments.open_args:
+        forget(arguments, st, fr, span)
+        record.use(fr, [t for v in arguments.values() for t in st.tensors_in(v)], "argument", function.name, None, span)
+        return Opaque((fr.place(span), "call"))
+    return call_function(
+        function, args, arguments.kwargs, span, st, fr, open_ended=arguments.open_kwargs, loop=loop
+    )
+
+
+def call_path(path: str, arguments: Arguments, node: nodes.Call, st: State, fr: Frame) -> Value:
+    """Call something imported or builtin, by its dotted path."""
+    from torchlayout.interp.builtin_calls import BUILTIN_CALLS
+    from torchlayout.interp.project import resolve_import
+
+    special = BUILTIN_CALLS.get(path)
+    if special is not None:
+        value = special(arguments, node, st, fr)
+        if value is not None:
+            return value
+        return Opaque((fr.place(node.span), "call"))
+    known = known_return(path, arguments, node, st, fr)
+    if known is not None:
+        return known
+    if not arguments.open_args:
+        rows = find_function(path)
+        if rows:
+            text = describe(node)
+            name = path.rpartition(".")[2]
+            receiver = node.args[0].value if node.args and not node.args[0].star else None
+            value = operate(
+                fr, st, rows, arguments.args, arguments.kwargs, node.span, name, "function", receiver, text
+            )
+            return Opaque((fr.place(node.span), "call"), kind="tensor") if value is None else value
+    row = find_module(path)
+    if row is not None:
+        return make_module(row, arguments, node, st, fr)
+    found = resolve_import(path, fr)
+    if found is not None and not isinstance(found, Path):
+        return call_value(found, arguments, node, st, fr)
+    return unknown_call(path, arguments, node, st, fr)
+
+
+def known_return(path: str, arguments: Arguments, node: nodes.Call, st: State, fr: Frame) -> Value | None:
+    """The tensor that the settings say this function returns; None where they say nothing."""
+    settings = fr.run.known_returns
+    if not settings:
+        return None
+    layout = settings.get(path) or settings.get(path.rpartition(".")[2])
+    if layout is None:
+        return None
+    record.foreign_call(fr, path, node.span, arguments.args, arguments.kwargs, st)
+    place = fr.place(node.span)
+    rest = st.facts.symbols.rest((place, "known"))
+    if layout[0] == "contiguous":
+        operand = Operand(contiguous((rest,)))
+    elif layout[0] == "channels-last":
+        operand = Operand(channels_last([st.facts.symbols.atom((place, "known", i)) for i in range(4)]))
+    else:
+        operand = Operand(unknown_strides((rest,)))
+    return Tensor((operand,), (operand,), (place, "known"), frozenset([(place, "known")]))
+
+
+def call_method(
+    receiver: Value,
+    name: str,
+    arguments: Arguments,
+    node: nodes.Call,
+    receiver_node: nodes.Expr | None,
+    st: State,
+    fr: Frame,
+) -> Value:
+    """`receiver.name(...)`."""
+    from torchlayout.interp.attributes import get_attribute
+    from torchlayout.interp.methods import container_method, opaque_method, tensor_method
+
+    if isinstance(receiver, Tensor):
+        return tensor_method(receiver, name, arguments, node, receiver_node, st, fr)
+    if isinstance(receiver, Opaque):
+        return opaque_method(receiver, name, arguments, node, receiver_node, st, fr)
+    if isinstance(receiver, Union_):
+        found = [
+            call_method(choice, name, arguments, node, receiver_node, st, fr)
+            for choice in receiver.choices
+            if choice is not None
+        ]
+        return join_all(found, fr.place(node.span))
+    if isinstance(receiver, (Held, Sequence, Many, Dictionary, str, Container)):
+        return container_method(receiver, name, arguments, node, st, fr)
+    if isinstance(receiver, Instance) and name in ("parameters", "modules", "state_dict", "named_parameters"):
+        return Many(Opaque((fr.place(node.span), "parameter"), None, True, None, "tensor"), "generator")
+    if isinstance(receiver, (Module, Instance)) and name in SELF_RETURNING:
+        return receiver
+    if isinstance(receiver, Instance) and name in ("register_buffer", "register_parameter"):
+        return _register(receiver, arguments, node, st, fr)
+    if isinstance(receiver, Module) and name == "forward":
+        return call_module(receiver, arguments, node, st, fr)
+    found_value = get_attribute(receiver, name, node.span, st, fr)
+    if isinstance(found_value, Bound) and found_value.receiver is receiver:
+        return unknown_call(f".{name}", arguments, node, st, fr)
+    if isinstance(found_value, Opaque) and isinstance(receiver, Instance):
+        return unknown_call(f".{name}", arguments, node, st, fr, found_value.name)
+    return call_value(found_value, arguments, node, st, fr)
+
+
+SELF_RETURNING = frozenset({"to", "cuda", "cpu", "eval", "train", "half", "float", "double", "requires_grad_", "apply"})
+
+
+def _register(receiver: Instance, arguments: Arguments, node: nodes.Call, st: State, fr: Frame) -> Value:
+    """`self.register_buffer("name", tensor)`."""
+    from torchlayout.interp.attributes import set_attribute
+
+    given = [*arguments.args, *(arguments.kwargs[k] for k in ("name", "tensor", "param") if k in arguments.kwargs)]
+    if len(given) >= 2 and isinstance(given[0], str):
+        tensor = given[1]
+        if isinstance(tensor, Tensor):
+            tensor = Tensor(
+                tensor.proven, tensor.assumed, tensor.ident, tensor.storages, tensor.origin, tensor.made_by, True
+            )
+        set_attribute(receiver, given[0], tensor, node.span, st, fr)
+    return None
+
+
+def unknown_call(
+    path: str, arguments: Arguments, node: nodes.Call, st: State, fr: Frame, name: str | None = None
+) -> Value:
+    """A call of something that is not known."""
+    record.foreign_call(fr, path, node.span, arguments.args, arguments.kwargs, st)
+    forget(arguments, st, fr, node.span)
+    origin = next((t.origin for v in arguments.values() for t in st.tensors_in(v) if t.origin), None)
+    return Opaque((fr.place(node.span), "call"), None, True, origin)
+
+
+def forget(arguments: Arguments, st: State, fr: Frame, span: Span) -> None:
+    """An unknown callee may change the lists and dicts that it is given."""
+    for value in arguments.values():
+        if isinstance(value, Held):
+            inner = st.load(value)
+            unknown = Opaque((fr.place(span), "changed", value.ref))
+            if isinstance(inner, Dictionary):
+                st.heap[value.ref] = Dictionary({}, join_all([*inner.items.values(), unknown], (fr.place(span), "items")))
+            elif is_sequence(inner):
+                st.heap[value.ref] = Many(join_all([*items_of(inner), unknown], (fr.place(span), "items")), "list")
+
+
+def tensor_receiver(value: Value, st: State) -> Tensor | None:
+    return as_tensor(value, st.facts)

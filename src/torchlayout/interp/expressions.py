@@ -1,0 +1,415 @@
+"""Evaluating expressions to abstract values.
+
+`evaluate` never fails: what is not understood is an `Opaque` value. Operators on tensors go to the table
+(`operate`), calls to `calls`, comprehensions to `comprehensions`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from torchlayout.interp import record, shapes
+from torchlayout.interp.attributes import get_attribute
+from torchlayout.interp.frame import Frame
+from torchlayout.interp.names import lookup
+from torchlayout.interp.numbers import arithmetic, compare_values, negate
+from torchlayout.interp.operate import operate, subscript
+from torchlayout.interp.refine import assume, truth_of
+from torchlayout.interp.state import State, join_states
+from torchlayout.interp.tensors import as_size, as_tensor
+from torchlayout.interp.text import expression_text
+from torchlayout.interp.values import (
+    Container,
+    Dictionary,
+    Function,
+    Many,
+    Module,
+    Opaque,
+    Slice,
+    Tensor,
+    Union_,
+    Value,
+    choices,
+    is_int,
+    is_sequence,
+    items_of,
+    join,
+    join_all,
+)
+from torchlayout.interp.values import Sequence as SequenceValue
+from torchlayout.ops import find_method
+from torchlayout.program import nodes
+from torchlayout.sizes import Poly, Rest
+
+BINARY_ROWS = {
+    "+": "add", "-": "sub", "*": "mul", "/": "div", "//": "floor_divide", "%": "remainder", "**": "pow", "@": "matmul",
+    "&": "bitwise_and", "|": "bitwise_or", "^": "bitwise_xor", "<<": "bitwise_left_shift", ">>": "bitwise_right_shift",
+}  # fmt: skip
+COMPARE_ROWS = {"==": "eq", "!=": "ne", "<": "lt", "<=": "le", ">": "gt", ">=": "ge"}
+UNARY_ROWS = {"-": "neg", "~": "bitwise_not", "+": "positive"}
+
+
+def evaluate(node: nodes.Expr, st: State, fr: Frame) -> Value:
+    """The value of an expression; evaluating it may change the state (calls, walrus)."""
+    fr.run.step()
+    value = _EVALUATORS[type(node)](node, st, fr)
+    if fr.run.options.explain:
+        _explain(node, value, st, fr)
+    return value
+
+
+def _explain(node: nodes.Expr, value: Value, st: State, fr: Frame) -> None:
+    if isinstance(value, Tensor) and fr.unit is fr.run.unit:
+        seen = fr.run.trace.explained.setdefault(node.span, [])
+        seen.append((expression_text(node), record.as_reveal(value, st)))
+
+
+def _constant(node: nodes.Const, st: State, fr: Frame) -> Value:
+    return node.value
+
+
+def _name(node: nodes.Name, st: State, fr: Frame) -> Value:
+    return lookup(node.id, st, fr)
+
+
+def _attribute(node: nodes.Attribute, st: State, fr: Frame) -> Value:
+    return get_attribute(evaluate(node.value, st, fr), node.attr, node.span, st, fr)
+
+
+def _call(node: nodes.Call, st: State, fr: Frame) -> Value:
+    from torchlayout.interp.calls import call
+
+    return call(node, st, fr)
+
+
+# ---------------------------------------------------------------- containers
+def evaluate_items(items: tuple[nodes.Expr, ...], st: State, fr: Frame) -> tuple[list[Value], bool]:
+    """The values of a display or argument list, `*x` spread out; False where the length is not known."""
+    values: list[Value] = []
+    complete = True
+    for item in items:
+        if not isinstance(item, nodes.Starred):
+            values.append(evaluate(item, st, fr))
+            continue
+        inner = st.load(evaluate(item.value, st, fr))
+        if isinstance(inner, SequenceValue):
+            values.extend(inner.items)
+        elif isinstance(inner, Dictionary) and inner.rest is None:
+            values.extend(inner.items)
+        else:
+            complete = False
+            values.extend(items_of(inner) if is_sequence(inner) else [Opaque((fr.place(item.span), "starred"))])
+    return values, complete
+
+
+def _sequence(node: nodes.Sequence, st: State, fr: Frame) -> Value:
+    values, complete = evaluate_items(node.items, st, fr)
+    if complete:
+        made: Value = SequenceValue(node.kind, tuple(values))
+    else:
+        made = Many(join_all(values, (fr.place(node.span), "items")), node.kind)
+    return st.hold(("list", fr.place(node.span)), made) if node.kind == "list" else made
+
+
+def _mapping(node: nodes.Mapping, st: State, fr: Frame) -> Value:
+    items: dict[Any, Value] = {}
+    rest: Value | None = None
+    for key, item in node.items:
+        value = evaluate(item, st, fr)
+        if key is None:
+            inner = st.load(value)
+            if isinstance(inner, Dictionary):
+                items.update(inner.items)
+                rest = inner.rest if inner.rest is not None else rest
+            else:
+                rest = Opaque((fr.place(node.span), "rest"))
+            continue
+        name = evaluate(key, st, fr)
+        if isinstance(name, (str, int, bool)):
+            items[name] = value
+        else:
+            rest = value if rest is None else join(rest, value, (fr.place(node.span), "rest"))
+    return st.hold(("dict", fr.place(node.span)), Dictionary(items, rest))
+
+
+def _slice(node: nodes.Slice, st: State, fr: Frame) -> Value:
+    return Slice(*(None if part is None else evaluate(part, st, fr) for part in (node.lower, node.upper, node.step)))
+
+
+def _starred(node: nodes.Starred, st: State, fr: Frame) -> Value:
+    evaluate(node.value, st, fr)
+    return Opaque((fr.place(node.span), "starred"))
+
+
+def _lambda(node: nodes.Lambda, st: State, fr: Frame) -> Value:
+    defaults = {p.name: evaluate(p.default, st, fr) for p in node.params if p.default is not None}
+    return Function(node, fr.unit, "<lambda>", {**fr.closure, **st.env}, defaults, fr.owner)
+
+
+# ---------------------------------------------------------------- operators
+def _binary(node: nodes.Binary, st: State, fr: Frame) -> Value:
+    left, right = evaluate(node.left, st, fr), evaluate(node.right, st, fr)
+    return binary(node.op, left, right, node, st, fr)
+
+
+def binary(op: str, left: Value, right: Value, node: nodes.Binary | nodes.AugAssign, st: State, fr: Frame) -> Value:
+    """`left op right` for values."""
+    if isinstance(left, Tensor) or isinstance(right, Tensor):
+        return tensor_binary(BINARY_ROWS.get(op), op, left, right, node.span, st, fr)
+    if isinstance(left, Union_) or isinstance(right, Union_):
+        options = [
+            binary(op, a, b, node, st, fr)
+            for a in choices(left)
+            for b in choices(right)
+            if a is not None and b is not None
+        ]
+        return join_all(options, fr.place(node.span))
+    value = arithmetic(op, left, right, st, fr.place(node.span))
+    if value is not None:
+        return value
+    if op == "@" and fr.unit is not None and isinstance(left, Opaque) and isinstance(right, Opaque):
+        return tensor_binary("matmul", op, left, right, node.span, st, fr)
+    if op in "+-*/" and _tensor_like(left):
+        return tensor_binary(BINARY_ROWS[op], op, left, right, node.span, st, fr)
+    name = expression_text(node) if isinstance(node, nodes.Binary) else None
+    weak = not (isinstance(left, Opaque) and not left.weak)
+    return Opaque((fr.place(node.span), "binary"), name if name and "..." not in name else None, weak)
+
+
+def _tensor_like(value: Value) -> bool:
+    return isinstance(value, Opaque) and value.kind in ("tensor", "ndarray")
+
+
+def tensor_binary(row: str | None, op: str, left: Value, right: Value, span: nodes.Span, st: State, fr: Frame) -> Value:
+    """An operator with a tensor on one side at least."""
+    unknown = Opaque((fr.place(span), "operator"), kind="tensor")
+    if row is None:
+        return unknown
+    if not isinstance(left, Tensor) and isinstance(right, Tensor) and row != "matmul":
+        left, right = right, left  # what is known decides the layout
+    numpy = any(isinstance(side, Tensor) and side.numpy for side in (left, right))
+    if isinstance(right, (str, type(None))):
+        return unknown
+    result = operate(fr, st, find_method(row, numpy) or find_method(row), [left, right], {}, span, op, "operator")
+    return unknown if result is None else result
+
+
+def _unary(node: nodes.Unary, st: State, fr: Frame) -> Value:
+    value = evaluate(node.operand, st, fr)
+    if node.op == "not":
+        known = truth_of(value, st)
+        return Opaque((fr.place(node.span), "not"), kind="bool") if known is None else not known
+    if isinstance(value, Tensor):
+        rows = find_method(UNARY_ROWS[node.op], value.numpy) or find_method(UNARY_ROWS[node.op])
+        result = operate(fr, st, rows, [value], {}, node.span, node.op, "operator")
+        return Opaque((fr.place(node.span), "operator"), kind="tensor") if result is None else result
+    known = negate(node.op, value, st)
+    return Opaque((fr.place(node.span), "unary")) if known is None else known
+
+
+def _compare(node: nodes.Compare, st: State, fr: Frame) -> Value:
+    left = evaluate(node.left, st, fr)
+    answers: list[Value] = []
+    for op, other in node.rest:
+        right = evaluate(other, st, fr)
+        if op in COMPARE_ROWS and (isinstance(left, Tensor) or isinstance(right, Tensor)):
+            answers.append(tensor_binary(COMPARE_ROWS[op], op, left, right, node.span, st, fr))
+        else:
+            known = compare_values(op, left, right, st)
+            answers.append(Opaque((fr.place(node.span), "compare"), kind="bool") if known is None else known)
+        left = right
+    if len(answers) == 1:
+        return answers[0]
+    if any(answer is False for answer in answers):
+        return False
+    return True if all(answer is True for answer in answers) else Opaque((fr.place(node.span), "compare"), kind="bool")
+
+
+def _bool(node: nodes.BoolOp, st: State, fr: Frame) -> Value:
+    """`and` and `or`: each later operand is reached only where the earlier ones did not decide."""
+    stop_on = node.op == "or"
+    results: list[Value] = []
+    for place, operand in enumerate(node.values):
+        value = evaluate(operand, st, fr)
+        known = truth_of(value, st)
+        last = place == len(node.values) - 1
+        if known is stop_on or last:
+            results.append(value)
+            break
+        if known is None:
+            results.append(value)
+            inner = st.copy()
+            if assume(operand, not stop_on, inner, fr):
+                st.env = inner.env
+    return join_all(results, fr.place(node.span))
+
+
+def _conditional(node: nodes.Conditional, st: State, fr: Frame) -> Value:
+    test = evaluate(node.test, st, fr)
+    known = truth_of(test, st)
+    results: list[Value] = []
+    ends: list[State] = []
+    for branch, wanted in ((node.body, True), (node.orelse, False)):
+        if known is (not wanted):
+            continue
+        inner = st.copy()
+        if not assume(node.test, wanted, inner, fr):
+            continue
+        guards = len(fr.guards)
+        note_guards(node.test, fr)
+        results.append(evaluate(branch, inner, fr))
+        del fr.guards[guards:]
+        ends.append(inner)
+    if not ends:
+        return Opaque((fr.place(node.span), "conditional"))
+    if len(ends) == 1:
+        st.become(ends[0])
+        return results[0]
+    joined = join_states(ends[0], ends[1], fr.place(node.span))
+    assert joined is not None
+    first, second = (settled_in(value, end) for value, end in zip(results, ends, strict=True))
+    st.become(joined)
+    return join(first, second, fr.place(node.span))
+
+
+def settled_in(value: Value, st: State) -> Value:
+    from torchlayout.interp.state import settled
+
+    return settled(value, st.facts)
+
+
+def note_guards(test: nodes.Expr, fr: Frame) -> None:
+    """Remember the receivers of `is_contiguous()` in a test, for the statements under it."""
+    while isinstance(test, nodes.Unary) and test.op == "not":
+        test = test.operand
+    if isinstance(test, nodes.BoolOp):
+        for value in test.values:
+            note_guards(value, fr)
+    elif isinstance(test, nodes.Call) and isinstance(test.func, nodes.Attribute) and test.func.attr == "is_contiguous":
+        fr.guards.append(expression_text(test.func.value))
+
+
+# ---------------------------------------------------------------- subscripts
+def _subscript(node: nodes.Subscript, st: State, fr: Frame) -> Value:
+    value = evaluate(node.value, st, fr)
+    index = evaluate(node.index, st, fr)
+    return take(value, index, node, st, fr)
+
+
+def take(value: Value, index: Value, node: nodes.Subscript, st: State, fr: Frame) -> Value:
+    """`value[index]`."""
+    unknown = Opaque((fr.place(node.span), "item"))
+    value = st.load(value)
+    if isinstance(value, Tensor):
+        return subscript(fr, st, value, node, index)
+    if isinstance(value, Union_):
+        found = [take(choice, index, node, st, fr) for choice in value.choices if choice is not None]
+        return join_all(found, fr.place(node.span))
+    if isinstance(index, Union_):
+        return join_all([take(value, choice, node, st, fr) for choice in index.choices], fr.place(node.span))
+    if isinstance(value, SequenceValue):
+        return _take_item(value, index, unknown, st)
+    if isinstance(value, Many):
+        return Many(value.item, value.kind) if isinstance(index, Slice) else value.item
+    if isinstance(value, Dictionary):
+        if isinstance(index, (str, int)) and index in value.items:
+            return value.items[index]
+        return value.rest if value.rest is not None else unknown
+    if isinstance(value, Container):
+        inner = take(st.load(value.items), index, node, st, fr)
+        return Container(value.kind, inner, (value.ref, "part")) if is_sequence(inner) else inner
+    if isinstance(value, Opaque):
+        return _take_opaque(value, index, node, st, fr, unknown)
+    if isinstance(value, str) and isinstance(index, int):
+        return Opaque((fr.place(node.span), "character"), kind="str")
+    return unknown
+
+
+def _take_item(value: SequenceValue, index: Value, unknown: Opaque, st: State) -> Value:
+    facts = st.facts
+    if isinstance(index, Poly):
+        index = facts.normal(index)
+    sizes = value.kind == "size" or any(isinstance(item, Rest) for item in value.items)
+    if isinstance(index, int) and not isinstance(index, bool):
+        if sizes and all(isinstance(item, (int, Poly, Rest)) for item in value.items):
+            found = shapes.item(tuple(value.items), index, facts)
+            return unknown if found is None else found[0]
+        if sizes:
+            return unknown
+        return value.items[index] if -len(value.items) <= index < len(value.items) else unknown
+    if isinstance(index, Slice):
+        bounds = [b if b is None else as_size(b, facts) for b in (index.lower, index.upper, index.step)]
+        if not all(b is None or isinstance(b, int) for b in bounds) or bounds[2] == 0:
+            return Many(join_all(list(value.items), (unknown.key, "any")), value.kind) if not sizes else unknown
+        if not sizes:
+            return SequenceValue(value.kind, value.items[slice(*bounds)])
+        if bounds[2] in (None, 1) and all(isinstance(item, (int, Poly, Rest)) for item in value.items):
+            part = shapes.part(tuple(value.items), bounds[0], bounds[1], facts)
+            if part is not None:
+                return SequenceValue("size", part)
+        return unknown
+    if sizes:
+        return unknown
+    return join_all(list(value.items), (unknown.key, "any"))
+
+
+def _take_opaque(value: Opaque, index: Value, node: nodes.Subscript, st: State, fr: Frame, unknown: Opaque) -> Value:
+    if isinstance(index, str):
+        name = f"{value.name}[{index!r}]" if value.name else None
+        return Opaque((value.key, "item", index), name, True, value.origin)
+    looks_like_tensor = isinstance(index, Slice) or (
+        isinstance(index, SequenceValue)
+        and index.kind == "tuple"
+        and any(isinstance(item, (Slice, type(...), type(None))) for item in index.items)
+    )
+    if value.kind in ("tensor", "ndarray") or (isinstance(index, SequenceValue) and looks_like_tensor):
+        tensor = as_tensor(value, st.facts)
+        if tensor is not None:
+            return subscript(fr, st, tensor, node, index)
+    if is_int(index) and not isinstance(index, Poly):
+        return Opaque((value.key, "item", index), f"{value.name}[{index}]" if value.name else None, True)
+    return unknown
+
+
+# ---------------------------------------------------------------- the rest
+def _comprehension(node: nodes.Comprehension, st: State, fr: Frame) -> Value:
+    from torchlayout.interp.comprehensions import comprehension
+
+    return comprehension(node, st, fr)
+
+
+def _walrus(node: nodes.Walrus, st: State, fr: Frame) -> Value:
+    value = evaluate(node.value, st, fr)
+    st.env[node.target.id] = value
+    return value
+
+
+def _yield(node: nodes.Yield, st: State, fr: Frame) -> Value:
+    if node.value is not None:
+        value = evaluate(node.value, st, fr)
+        record.use(fr, st.tensors_in(value), "yielded", "yield", None, node.span)
+        loaded = st.load(value)
+        fr.yields.append(join_all(items_of(loaded), fr.place(node.span)) if node.whole else value)
+    return Opaque((fr.place(node.span), "sent"))
+
+
+def _await(node: nodes.Await, st: State, fr: Frame) -> Value:
+    return evaluate(node.value, st, fr)
+
+
+def _opaque(node: nodes.Opaque, st: State, fr: Frame) -> Value:
+    for part in node.parts:
+        evaluate(part, st, fr)
+    return Opaque((fr.place(node.span), "opaque"))
+
+
+_EVALUATORS: dict[type, Callable[[Any, State, Frame], Value]] = {
+    nodes.Const: _constant, nodes.Name: _name, nodes.Attribute: _attribute, nodes.Call: _call,
+    nodes.Subscript: _subscript, nodes.Slice: _slice, nodes.Sequence: _sequence, nodes.Starred: _starred,
+    nodes.Mapping: _mapping, nodes.Binary: _binary, nodes.Unary: _unary, nodes.Compare: _compare, nodes.BoolOp: _bool,
+    nodes.Conditional: _conditional, nodes.Lambda: _lambda, nodes.Comprehension: _comprehension, nodes.Walrus: _walrus,
+    nodes.Yield: _yield, nodes.Await: _await, nodes.Opaque: _opaque,
+}  # fmt: skip
+
+__all__ = ["Module", "binary", "evaluate", "evaluate_items", "note_guards", "take"]

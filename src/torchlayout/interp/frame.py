@@ -1,0 +1,133 @@
+"""The run over one file, and the activation of one function in it."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from torchlayout.interp.trace import Loop, SiteKey, Trace
+from torchlayout.interp.values import Class, Value
+from torchlayout.program.nodes import Span
+from torchlayout.sizes import Facts, Symbols
+
+if TYPE_CHECKING:
+    from torchlayout.interp.state import State
+    from torchlayout.program import nodes
+    from torchlayout.program.unit import Unit
+
+MAX_STEPS = 60_000
+"""Nodes evaluated for one function that is looked at, with all that it calls; then the rest of it is unknown."""
+MAX_FILE_STEPS = 2_000_000
+"""Nodes evaluated for one file."""
+MAX_CALL_DEPTH = 8
+"""Calls of linted functions inside one another that are followed."""
+MAX_ROUNDS = 4
+"""Turns of a loop after which what still changes is forgotten."""
+
+
+class OutOfBudget(Exception):
+    """The steps for one function are used up: what is left of it stays unknown."""
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What the analysis may assume, from the settings. See `check.settings` for each one's meaning."""
+
+    target_torch_version: str | None = None
+    device: str | None = None
+    known_returns: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    need_contiguous: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    assume_sizes: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    explain: bool = False
+    """Record the value of every expression, for `torchlayout explain`."""
+
+
+class Run:
+    """Everything that the functions of one file share."""
+
+    def __init__(self, unit: Unit, options: Options) -> None:
+        self.unit = unit
+        self.options = options
+        self.trace = Trace(unit.path)
+        self.symbols = Symbols()
+        self.steps = 0
+        self.total_steps = 0
+        self.classes: dict[Hashable, Class | None] = {}
+        self.functions: dict[Hashable, Value] = {}
+        self.globals: dict[Hashable, Value] = {}
+        self.attributes: dict[Hashable, Any] = {}
+        """For each class looked at on its own: the heap that its `__init__` leaves."""
+        self.nested: list[tuple[Any, Frame]] = []
+        """Functions defined inside others, with the frame that made them: looked at if nobody calls them."""
+        self.known_returns = dict(options.known_returns)
+        self.project: Any = None
+        """Finds what is imported from other files of the project, where there is one."""
+
+    def step(self) -> None:
+        self.steps += 1
+        if self.steps > MAX_STEPS or self.total_steps + self.steps > MAX_FILE_STEPS:
+            raise OutOfBudget
+
+    def new_facts(self) -> Facts:
+        return Facts(self.symbols)
+
+    def note(self, text: str) -> None:
+        if text not in self.trace.notes:
+            self.trace.notes.append(text)
+
+
+@dataclass(slots=True)
+class LoopFrame:
+    """A loop being run: where `break` and `continue` go, and what the loop may change."""
+
+    loop: Loop
+    assigned: frozenset[str]
+    """Names that the body assigns or may change in place."""
+    breaks: list[State] = field(default_factory=list)
+    continues: list[State] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class Frame:
+    """One activation of a function of the linted code, or of a module's own statements."""
+
+    run: Run
+    unit: Unit
+    name: str
+    context: tuple[Hashable, ...]
+    """The chain of call sites that led here; part of the key of every unknown that is made."""
+    closure: Mapping[str, Value]
+    caller: SiteKey | None = None
+    owner: Class | None = None
+    receiver: Value = None
+    depth: int = 0
+    returns: list[tuple[Value, State]] = field(default_factory=list)
+    yields: list[Value] = field(default_factory=list)
+    loops: list[LoopFrame] = field(default_factory=list)
+    globals: set[str] = field(default_factory=set)
+    outer_loop: Loop | None = None
+    """The loop around the call that led here ("call" for a function that is run per item)."""
+    discarding: Span | None = None
+    """The call whose value the current statement throws away."""
+    guards: list[str] = field(default_factory=list)
+    """Receivers whose `is_contiguous()` was tested around the current statement, as text."""
+
+    def site(self, span: Span) -> SiteKey:
+        return (self.unit.path, span)
+
+    def place(self, span: Span) -> Hashable:
+        """The key of unknowns made here: the source position and the calls that led to it."""
+        return (self.unit.path, span.line, span.column, self.context)
+
+    @property
+    def loop(self) -> LoopFrame | None:
+        return self.loops[-1] if self.loops else None
+
+
+def describe(node: nodes.Expr, limit: int = 60) -> str:
+    """An expression as text, for messages: names, attributes and simple calls; "..." for what is long."""
+    from torchlayout.interp.text import expression_text
+
+    text = expression_text(node)
+    return text if len(text) <= limit else "..." + text[-(limit - 3) :]

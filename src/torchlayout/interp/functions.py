@@ -1,0 +1,170 @@
+"""Running a function of the linted code on given arguments."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from torchlayout.interp import record
+from torchlayout.interp.annotations import parameter_kind
+from torchlayout.interp.frame import MAX_CALL_DEPTH, Frame
+from torchlayout.interp.state import State, join_states, settled
+from torchlayout.interp.trace import Loop
+from torchlayout.interp.values import (
+    Class,
+    Dictionary,
+    Function,
+    Instance,
+    Many,
+    Opaque,
+    Sequence,
+    Value,
+    join,
+    join_all,
+)
+from torchlayout.program import nodes
+from torchlayout.program.nodes import Span
+
+MAX_SAME_FUNCTION = 2
+"""Activations of one function inside one another that are followed (recursion)."""
+
+
+def bind_parameters(
+    function: Function,
+    args: list[Value],
+    kwargs: Mapping[str, Value],
+    open_ended: bool,
+    st: State,
+    fr: Frame,
+    span: Span,
+) -> dict[str, Value] | None:
+    """The function's local names at its start; None where the call does not fit the parameters.
+
+    `open_ended` tells that there are further arguments that are not known (`**kwargs`).
+    """
+    params = function.node.params
+    env: dict[str, Value] = {}
+    rest = list(args)
+    left = dict(kwargs)
+    place = fr.place(span)
+    for param in params:
+        if param.kind == "*":
+            env[param.name] = Sequence("tuple", tuple(rest))
+            rest = []
+        elif param.kind == "**":
+            env[param.name] = st.hold(
+                ("kwargs", place, param.name), Dictionary(left, Opaque((place, "kwargs")) if open_ended else None)
+            )
+            left = {}
+        elif param.kind == "positional" and rest:
+            env[param.name] = rest.pop(0)
+        elif param.name in left:
+            env[param.name] = left.pop(param.name)
+        elif open_ended:
+            env[param.name] = Opaque((place, "argument", param.name), param.name)
+        elif param.default is not None:
+            env[param.name] = default_of(function, param, st, fr)
+        else:
+            return None
+    return None if rest or (left and not open_ended) else env
+
+
+def default_of(function: Function, param: nodes.Param, st: State, fr: Frame) -> Value:
+    """The value of a parameter's default."""
+    if param.name in function.defaults:
+        return function.defaults[param.name]
+    from torchlayout.interp.expressions import evaluate
+
+    assert param.default is not None
+    inner = Frame(fr.run, function.unit, function.name, (*fr.context, "default"), function.closure, depth=fr.depth)
+    return evaluate(param.default, State({}, st.heap, st.facts), inner)
+
+
+def call_function(
+    function: Function,
+    args: list[Value],
+    kwargs: Mapping[str, Value],
+    span: Span,
+    st: State,
+    fr: Frame,
+    *,
+    open_ended: bool = False,
+    loop: Loop | None = None,
+) -> Value:
+    """The value of a call. The state takes over what the function changes in the heap and learns of sizes.
+
+    `loop` is the loop that calls the function per item, for functions handed to `map` and the like.
+    """
+    unknown = Opaque((fr.place(span), "call"), None)
+    env = bind_parameters(function, args, kwargs, open_ended, st, fr, span)
+    if env is None or fr.depth >= MAX_CALL_DEPTH or _too_deep(function, fr):
+        if fr.depth >= MAX_CALL_DEPTH:
+            fr.run.note(f"{fr.unit.path}: calls inside one another deeper than {MAX_CALL_DEPTH}")
+        return unknown
+    inner = Frame(
+        fr.run,
+        function.unit,
+        function.name,
+        (*fr.context, (fr.unit.path, span.line, span.column), id_of(function)),
+        function.closure,
+        caller=fr.site(span),
+        owner=function.owner,
+        receiver=args[0] if args else None,
+        depth=fr.depth + 1,
+        outer_loop=loop,
+    )
+    value, end = run_body(function, env, st, inner)
+    if end is not None:
+        st.heap, st.facts = end.heap, end.facts
+    return unknown if value is _NOTHING else value
+
+
+def id_of(function: Function) -> tuple[str, int]:
+    """What tells activations of one function from those of another."""
+    return (function.name, function.node.span.line)
+
+
+def _too_deep(function: Function, fr: Frame) -> bool:
+    return sum(part == id_of(function) for part in fr.context) >= MAX_SAME_FUNCTION
+
+
+_NOTHING = object()
+
+
+def run_body(function: Function, env: dict[str, Value], st: State, inner: Frame) -> tuple[Value, State | None]:
+    """Run a function's body; its value, and the state at its end (None where it never returns)."""
+    from torchlayout.interp.expressions import evaluate
+    from torchlayout.interp.statements import execute_block
+
+    start = State(env, st.heap, st.facts)
+    if isinstance(function.node, nodes.Lambda):
+        return evaluate(function.node.body, start, inner), start
+    end = execute_block(function.node.body, start.copy(), inner)
+    if end is not None:
+        inner.returns.append((None, end))
+    key = (inner.place(function.node.span), "return")
+    value: Value = _NOTHING
+    state: State | None = None
+    for returned, at in inner.returns:
+        if state is None:
+            value, state = returned, at
+            continue
+        value = join(settled(value, state.facts), settled(returned, at.facts), key)
+        state = join_states(state, at, key)
+    if function.node.generator:
+        return Many(join_all(inner.yields, key), "generator"), state or start
+    return value, state
+
+
+def own_arguments(function: Function, receiver: Value, st: State, fr: Frame) -> dict[str, Value]:
+    """The local names of a function that is looked at on its own: its parameters are unknown."""
+    env: dict[str, Value] = {}
+    params = function.node.params
+    for place, param in enumerate(params):
+        if place == 0 and receiver is not None:
+            env[param.name] = receiver
+        else:
+            env[param.name] = parameter_kind(function, param, st, fr)
+    return env
+
+
+__all__ = ["Class", "Instance", "call_function", "own_arguments", "record", "run_body"]

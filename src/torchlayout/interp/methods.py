@@ -1,0 +1,257 @@
+"""Methods of tensors, of unknown objects, and of lists, dicts and strings."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from torchlayout.interp import record, shapes
+from torchlayout.interp.frame import Frame, describe
+from torchlayout.interp.operate import operate
+from torchlayout.interp.state import State
+from torchlayout.interp.tensors import as_tensor
+from torchlayout.interp.values import (
+    Container,
+    Dictionary,
+    Held,
+    Many,
+    Opaque,
+    Pointer,
+    Sequence,
+    Tensor,
+    Value,
+    is_sequence,
+    items_of,
+    join,
+    join_all,
+)
+from torchlayout.ops import find_method
+from torchlayout.program import nodes
+
+if TYPE_CHECKING:
+    from torchlayout.interp.calls import Arguments
+
+TENSOR_ONLY_METHODS = frozenset(
+    "view permute contiguous unsqueeze reshape transpose flatten squeeze size dim expand expand_as view_as chunk unbind "
+    "masked_fill masked_fill_ softmax matmul bmm narrow requires_grad_ detach clone is_contiguous numel unfold "
+    "index_select gather scatter_ scatter_add_ unflatten movedim swapaxes as_strided type_as transpose_ t_ "
+    "repeat_interleave stride storage_offset data_ptr ndimension mul_ add_ sub_ div_ clamp clamp_ sigmoid tanh relu "
+    "cuda float half long bfloat16 to repeat topk argmax new_zeros new_ones new_full new_tensor new_empty roll log_softmax mm "
+    "split t mean sum norm cumsum einsum masked_select copy_ fill_ zero_ mT T".split()
+)  # fmt: skip
+"""Methods whose call tells that an unknown object is a tensor."""
+AMBIGUOUS_METHODS = frozenset("split to t repeat mean sum norm copy_ size dim flatten clone cuda float half".split())
+"""Of these, the ones that other common objects have too: they tell it only of parameters."""
+
+
+def tensor_method(
+    tensor: Tensor,
+    name: str,
+    arguments: Arguments,
+    node: nodes.Call,
+    receiver_node: nodes.Expr | None,
+    st: State,
+    fr: Frame,
+) -> Value:
+    """A method of a tensor or array."""
+    place = fr.place(node.span)
+    if name == "data_ptr":
+        record.use(fr, [tensor], "operand", "data_ptr", "self", node.span)
+        return Pointer(tensor)
+    if name == "stride" and not arguments.args and not arguments.kwargs:
+        record.use(fr, [tensor], "read", "stride", None, node.span)
+        return Pointer(tensor, strides=True)
+    if name == "size" and not tensor.numpy:
+        record.use(fr, [tensor], "read", "size", None, node.span)
+        return _size(tensor, arguments, st, fr, node)
+    rows = find_method(name, tensor.numpy)
+    if rows and not arguments.open_args:
+        text = f"{name}({', '.join(describe(arg.value, 24) for arg in node.args)})"
+        value = operate(
+            fr, st, rows, [tensor, *arguments.args], arguments.kwargs, node.span, name, "method", receiver_node, text
+        )
+        if value is not None:
+            if name in ("dim", "ndimension") and isinstance(value, Opaque):
+                return Opaque((tensor.ident, "ndim"), None, True, None, "int")
+            return value
+    if rows:
+        record.use(fr, [tensor], "operand", name, "self", node.span)
+        return Opaque((place, "result"), None, True, tensor.origin, "tensor")
+    from torchlayout.interp.calls import unknown_call
+
+    if name in ("register_hook", "backward", "tolist", "item", "storage", "untyped_storage"):
+        record.use(fr, [tensor], "operand", name, "self", node.span)
+        return Opaque((place, name))
+    record.foreign_call(fr, f".{name}", node.span, [tensor, *arguments.args], arguments.kwargs, st)
+    return unknown_call(f".{name}", arguments, node, st, fr)
+
+
+def _size(tensor: Tensor, arguments: Arguments, st: State, fr: Frame, node: nodes.Call) -> Value:
+    shape = shapes.shape_of(tensor, st.facts, tensor.ident)
+    index = arguments.args[0] if arguments.args else arguments.kwargs.get("dim")
+    if shape is None:
+        return Opaque((tensor.ident, "shape", index if isinstance(index, int) else None), None)
+    if index is None:
+        return shapes.as_sequence(shape)
+    if isinstance(index, int):
+        found = shapes.item(shape, index, st.facts)
+        if found is not None:
+            return found[0]
+    return st.facts.symbols.atom((fr.place(node.span), "size"))
+
+
+def opaque_method(
+    value: Opaque,
+    name: str,
+    arguments: Arguments,
+    node: nodes.Call,
+    receiver_node: nodes.Expr | None,
+    st: State,
+    fr: Frame,
+) -> Value:
+    """A method of something unknown: a tensor's, if only tensors have it."""
+    from torchlayout.interp.calls import unknown_call
+
+    known = value.kind in ("tensor", "ndarray")
+    tells = name in TENSOR_ONLY_METHODS and value.kind is None and "torch" in fr.unit.text
+    if known or (tells and (not value.weak or name not in AMBIGUOUS_METHODS)):
+        tensor = as_tensor(value, st.facts)
+        if tensor is not None:
+            return tensor_method(tensor, name, arguments, node, receiver_node, st, fr)
+    if name == "get" and arguments.args and isinstance(arguments.args[0], str):
+        return Opaque((value.key, "item", arguments.args[0]), None, True, value.origin)
+    if name in ("size", "dim") and value.kind is None:
+        tensor = as_tensor(value, st.facts)
+        if tensor is not None:
+            return tensor_method(tensor, name, arguments, node, receiver_node, st, fr)
+    result = unknown_call(f".{name}", arguments, node, st, fr)
+    if isinstance(result, Opaque) and result.origin is None and value.origin is not None:
+        return Opaque(result.key, result.name, result.weak, value.origin)
+    return result
+
+
+# ---------------------------------------------------------------- lists, dicts, strings
+def container_method(
+    receiver: Value, name: str, arguments: Arguments, node: nodes.Call, st: State, fr: Frame
+) -> Value:
+    inner = st.load(receiver)
+    place = fr.place(node.span)
+    if isinstance(receiver, str):
+        return Opaque((place, "text"), kind="str")
+    if isinstance(receiver, Container):
+        return _container_of_modules(receiver, name, arguments, node, st, fr)
+    if isinstance(inner, Dictionary):
+        return _dictionary_method(receiver, inner, name, arguments, node, st, fr)
+    if is_sequence(inner):
+        return _list_method(receiver, inner, name, arguments, node, st, fr)
+    from torchlayout.interp.calls import unknown_call
+
+    return unknown_call(f".{name}", arguments, node, st, fr)
+
+
+def _list_method(
+    receiver: Value, inner: Value, name: str, arguments: Arguments, node: nodes.Call, st: State, fr: Frame
+) -> Value:
+    place = fr.place(node.span)
+    args = arguments.args
+    in_loop = bool(fr.loops)
+    if name in ("append", "insert", "add", "appendleft") and args:
+        new = args[-1]
+        record.use(fr, st.tensors_in(new), "contained", name, None, node.span)
+        if isinstance(inner, Sequence) and not in_loop and name in ("append", "add"):
+            made: Value = Sequence(inner.kind, (*inner.items, new))
+        else:
+            made = Many(join_all([*items_of(inner), new], (place, "item")), "list")
+        if isinstance(receiver, Held):
+            st.heap[receiver.ref] = made
+        return None
+    if name in ("extend", "update", "__iadd__") and args:
+        other = st.load(args[0])
+        if isinstance(inner, Sequence) and isinstance(other, Sequence) and not in_loop:
+            made = Sequence(inner.kind, inner.items + other.items)
+        else:
+            extra = items_of(other) if is_sequence(other) else [Opaque((place, "extended"))]
+            made = Many(join_all([*items_of(inner), *extra], (place, "item")), "list")
+        if isinstance(receiver, Held):
+            st.heap[receiver.ref] = made
+        return None
+    if name in ("pop", "popleft"):
+        if isinstance(inner, Sequence) and inner.items and not in_loop and (not args or args[0] in (0, -1)):
+            first = name == "popleft" or (bool(args) and args[0] == 0)
+            if isinstance(receiver, Held):
+                st.heap[receiver.ref] = Sequence(inner.kind, inner.items[1:] if first else inner.items[:-1])
+            return inner.items[0] if first else inner.items[-1]
+        return join_all(items_of(inner), (place, "item"))
+    if name in ("copy",):
+        return st.hold(("list", place), inner)
+    if name in ("reverse", "sort", "clear", "remove"):
+        if isinstance(receiver, Held):
+            st.heap[receiver.ref] = Many(join_all(items_of(inner), (place, "item")), "list")
+        return None
+    if name == "numel" and isinstance(inner, Sequence):
+        from torchlayout.interp.builtin_calls import product_of
+
+        return product_of(inner, st) or Opaque((place, "numel"), kind="int")
+    return Opaque((place, name))
+
+
+def _dictionary_method(
+    receiver: Value, inner: Dictionary, name: str, arguments: Arguments, node: nodes.Call, st: State, fr: Frame
+) -> Value:
+    place = fr.place(node.span)
+    args = arguments.args
+    everything = [*inner.items.values(), *([] if inner.rest is None else [inner.rest])]
+    if name in ("get", "pop", "setdefault") and args:
+        key = args[0]
+        if isinstance(key, (str, int)) and key in inner.items:
+            return inner.items[key]
+        fallback = args[1] if len(args) > 1 else None
+        if inner.rest is None and isinstance(key, (str, int)):
+            return fallback
+        return join_all([*everything, fallback], (place, "item"))
+    if name == "values":
+        if inner.rest is None:
+            return Sequence("tuple", tuple(inner.items.values()))
+        return Many(join_all(everything, (place, "value")), "tuple")
+    if name == "keys":
+        if inner.rest is None:
+            return Sequence("tuple", tuple(inner.items))
+        return Many(Opaque((place, "key"), kind="str"), "tuple")
+    if name == "items":
+        if inner.rest is None:
+            return Sequence("tuple", tuple(Sequence("tuple", pair) for pair in inner.items.items()))
+        pair = Sequence("tuple", (Opaque((place, "key"), kind="str"), join_all(everything, (place, "value"))))
+        return Many(pair, "tuple")
+    if name == "copy":
+        return st.hold(("dict", place), inner)
+    if name == "update" and isinstance(receiver, Held):
+        other = st.load(args[0]) if args else Dictionary(arguments.kwargs)
+        if isinstance(other, Dictionary):
+            rest = other.rest if inner.rest is None else inner.rest
+            st.heap[receiver.ref] = Dictionary({**inner.items, **other.items}, rest)
+        else:
+            st.heap[receiver.ref] = Dictionary({}, join_all([*everything, Opaque((place, "updated"))], place))
+        return None
+    return Opaque((place, name))
+
+
+def _container_of_modules(
+    receiver: Container, name: str, arguments: Arguments, node: nodes.Call, st: State, fr: Frame
+) -> Value:
+    inner = st.load(receiver.items)
+    if name in ("append", "extend", "insert") and isinstance(receiver.items, Held):
+        _list_method(receiver.items, inner, name, arguments, node, st, fr)
+        return receiver
+    if name in ("values", "children"):
+        return inner
+    if name == "items" and isinstance(inner, Dictionary):
+        return _dictionary_method(receiver, inner, name, arguments, node, st, fr)
+    if name in ("parameters", "named_parameters"):
+        return Many(Opaque((fr.place(node.span), "parameter"), None, True, None, "tensor"), "generator")
+    if name in ("forward", "__call__"):
+        from torchlayout.interp.instances import run_container
+
+        return run_container(receiver, arguments, node, st, fr)
+    return receiver if name in ("to", "cuda", "eval", "train", "half", "float") else Opaque((fr.place(node.span), name))
+
+
+__all__ = ["container_method", "join", "opaque_method", "tensor_method"]

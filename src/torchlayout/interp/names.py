@@ -1,0 +1,76 @@
+"""What a name stands for: local, enclosing, module-level, imported, or builtin."""
+
+from __future__ import annotations
+
+import builtins
+from typing import Any
+
+from torchlayout.interp.frame import Frame
+from torchlayout.interp.state import State
+from torchlayout.interp.values import Opaque, Path, Sequence, Value
+from torchlayout.program.unit import UNKNOWN, Unit
+
+BUILTINS = frozenset(dir(builtins))
+
+
+def lookup(name: str, st: State, fr: Frame) -> Value:
+    """The value of a name where the state is."""
+    if name in st.env and name not in fr.globals:
+        return st.env[name]
+    if name in fr.closure:
+        return fr.closure[name]
+    return module_name(name, fr.unit, fr)
+
+
+def module_name(name: str, unit: Unit, fr: Frame) -> Value:
+    """The value of a module-level name."""
+    key = (unit.path, name)
+    run = fr.run
+    if key not in run.globals:
+        run.globals[key] = Opaque(("global", *key), name)  # for names defined through themselves
+        run.globals[key] = _module_name(name, unit, fr)
+    return run.globals[key]
+
+
+def _module_name(name: str, unit: Unit, fr: Frame) -> Value:
+    from torchlayout.interp.definitions import class_of, function_of
+
+    function = unit.function(name)
+    if function is not None and name not in unit.outline.rebound:
+        return function_of(function, unit, fr.run)
+    klass = unit.klass(name)
+    if klass is not None and name not in unit.outline.rebound:
+        return class_of(klass, unit, fr.run)
+    constant = unit.constant(name)
+    if constant is not UNKNOWN:
+        return from_constant(constant)
+    path = unit.resolve(name)
+    if path is not None:
+        return Path(path)
+    alias = _alias(name, unit)
+    if alias is not None:
+        return alias
+    if name in BUILTINS and name not in unit.outline.assigned and name not in unit.outline.imports:
+        return Path(f"builtins.{name}")
+    return Opaque(("global", unit.path, name), name)
+
+
+def _alias(name: str, unit: Unit) -> Value | None:
+    """`LayerNorm = nn.LayerNorm` at module level."""
+    import ast
+
+    values = unit.outline.assigned.get(name, [])
+    if len(values) != 1 or not isinstance(values[0], (ast.Attribute, ast.Name)) or name in unit.outline.rebound:
+        return None
+    from torchlayout.program.outline import dotted
+
+    text = dotted(values[0])
+    path = unit.resolve(text) if text else None
+    return Path(path) if path is not None else None
+
+
+def from_constant(value: Any) -> Value:
+    """A folded constant of the program as an abstract value."""
+    if isinstance(value, tuple):
+        return Sequence("tuple", tuple(from_constant(item) for item in value))
+    return value

@@ -1,0 +1,162 @@
+"""Running one operator of the table at a place in the source."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from torchlayout.interp import record
+from torchlayout.interp.frame import Frame, describe
+from torchlayout.interp.loops import unchanged_in_loop
+from torchlayout.interp.state import State, with_operands
+from torchlayout.interp.tensors import Applied, apply, apply_row, to_argument
+from torchlayout.interp.values import Dictionary, Held, Instance, Many, Opaque, Tensor, Union_, Value
+from torchlayout.interp.values import Sequence as SequenceValue
+from torchlayout.layouts import contiguous
+from torchlayout.ops import Alias, Op, Operand, Refused, attribute, index, select
+from torchlayout.program import nodes
+from torchlayout.program.nodes import Span
+from torchlayout.sizes import Facts
+
+QUERIES = frozenset(
+    {"size", "dim", "numel", "stride", "is_contiguous", "ndimension", "nelement", "item", "element_size"}
+)
+"""Rows that only ask: they touch no memory, so they are no use of a copy."""
+
+
+def operate(
+    fr: Frame,
+    st: State,
+    rows: Sequence[Op],
+    args: Sequence[Value],
+    kwargs: Mapping[str, Value],
+    span: Span,
+    name: str,
+    kind: str,
+    receiver: nodes.Expr | None = None,
+    text: str | None = None,
+) -> Value | None:
+    """The value of a call of an operator; None where no overload takes these arguments."""
+    arguments = [to_argument(value, st) for value in args]
+    keywords = {key: to_argument(value, st) for key, value in kwargs.items()}
+    found = select(rows, arguments, keywords)
+    if found is None:
+        return None
+    row, bound = found
+    applied = apply_row(row, bound, st, fr.place(span), fr.site(span), text or name)
+    unchanged = name == "contiguous" and receiver is not None and unchanged_in_loop(fr, receiver)
+    if name not in QUERIES:
+        record.visit(fr, span, name, kind, row, applied, receiver, unchanged)
+    record.operand_uses(fr, applied, name, span)
+    if row.alias is Alias.INPLACE or (row.name.endswith("_") and not row.name.endswith("__")):
+        _update_in_place(st, applied)
+    return _mended(applied, fr, span)
+
+
+def _mended(applied: Applied, fr: Frame, span: Span) -> Value:
+    """The value, for a refused call what it would be once it is mended: a packed tensor of the shape asked for."""
+    if not applied.assumed or not all(isinstance(case.outcome, Refused) for case in applied.assumed):
+        return applied.value
+    case = applied.assumed[0]
+    shape = getattr(case.outcome, "shape", None)
+    if shape is None:
+        return Opaque((fr.place(span), "refused"), kind="tensor")
+    operand = Operand(contiguous(shape), weak=True)
+    source = next(iter(applied.tensors.values()), None)
+    storages = source.storages if source is not None else frozenset()
+    place = fr.place(span)
+    return Tensor((operand,), (operand,), (place, "mended"), storages | {place}, None, frozenset([fr.site(span)]))
+
+
+def _update_in_place(st: State, applied: Applied) -> None:
+    """An in-place operator may change the layout of the object; every name of it sees that."""
+    before, after = applied.tensors.get("self"), applied.value
+    if before is None or not isinstance(after, Tensor):
+        return
+    if after.proven == before.proven and after.assumed == before.assumed:
+        return
+    replace_everywhere(st, before.ident, after)
+
+
+def replace_everywhere(st: State, ident: Any, after: Tensor) -> None:
+    """Give every name and container item that is this object its new layout."""
+    for store in (st.env, st.heap):
+        for name, value in store.items():
+            changed = _replaced(value, ident, after, 3)
+            if changed is not value:
+                store[name] = changed  # type: ignore[index]
+
+
+def _replaced(value: Value, ident: Any, after: Tensor, depth: int) -> Value:
+    if isinstance(value, Tensor):
+        return with_operands(value, after.proven, after.assumed) if value.ident == ident else value
+    if isinstance(value, Opaque):
+        return after if value.key == ident else value
+    if depth == 0 or isinstance(value, (Held, Instance)):
+        return value
+    if isinstance(value, SequenceValue):
+        items = tuple(_replaced(item, ident, after, depth - 1) for item in value.items)
+        changed = any(new is not old for new, old in zip(items, value.items, strict=True))
+        return SequenceValue(value.kind, items, value.names) if changed else value
+    if isinstance(value, Many):
+        item = _replaced(value.item, ident, after, depth - 1)
+        return Many(item, value.kind) if item is not value.item else value
+    if isinstance(value, Dictionary):
+        inside = {k: _replaced(v, ident, after, depth - 1) for k, v in value.items.items()}
+        changed = any(inside[k] is not value.items[k] for k in inside)
+        return Dictionary(inside, value.rest) if changed else value
+    if isinstance(value, Union_):
+        found = tuple(_replaced(choice, ident, after, depth - 1) for choice in value.choices)
+        return Union_(found) if any(a is not b for a, b in zip(found, value.choices, strict=True)) else value
+    return value
+
+
+# ---------------------------------------------------------------- subscripts and attributes
+def subscript(fr: Frame, st: State, tensor: Tensor, node: nodes.Subscript, index_value: Value) -> Value:
+    """`x[...]` of a tensor or array."""
+    items = (
+        index_value.items if isinstance(index_value, SequenceValue) and index_value.kind == "tuple" else (index_value,)
+    )
+    arguments = tuple(to_argument(item, st) for item in items)
+
+    def run(bound: Mapping[str, Any], facts: Facts) -> Any:
+        operand = bound["self"]
+        return index(operand, list(bound["indices"]), facts) if isinstance(operand, Operand) else None
+
+    text = f"{describe(node)}"
+    applied = apply(
+        run, Alias.VIEW, {"self": "Tensor", "indices": "Any"}, {"self": tensor, "indices": arguments}, st,
+        fr.place(node.span), fr.site(node.span), text,
+    )  # fmt: skip
+    record.visit(fr, node.span, "[]", "subscript", SUBSCRIPT, applied, node.value, False)
+    record.operand_uses(fr, applied, "[]", node.span)
+    return applied.value
+
+
+def read_attribute(fr: Frame, st: State, tensor: Tensor, name: str, span: Span) -> Value | None:
+    """`x.T`, `x.data`, ...; None where it is no attribute that the table knows."""
+
+    def run(bound: Mapping[str, Any], facts: Facts) -> Any:
+        return attribute(bound["self"], name, facts)
+
+    applied = apply(
+        run, Alias.VIEW, {"self": "Tensor"}, {"self": tensor}, st, fr.place(span), fr.site(span), f".{name}"
+    )
+    if isinstance(applied.value, Opaque):
+        return None
+    if isinstance(applied.value, Tensor):
+        record.visit(fr, span, name, "attribute", ATTRIBUTE, applied, None, False)
+        record.operand_uses(fr, applied, name, span)
+    return applied.value
+
+
+def _no_transfer(args: Any) -> Any:
+    raise AssertionError("subscripts and attributes are run by `index` and `attribute`")
+
+
+def _pseudo_row(schema: str) -> Op:
+    return Op(schema, Alias.VIEW, _no_transfer, "", "", (), None, None, False, False)
+
+
+SUBSCRIPT = _pseudo_row("__getitem__(Tensor(a) self, Any indices) -> Tensor(a)")
+ATTRIBUTE = _pseudo_row("__getattr__(Tensor(a) self) -> Tensor(a)")

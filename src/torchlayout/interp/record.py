@@ -1,0 +1,115 @@
+"""Writing the trace: visits of sites, uses of values, calls of foreign functions, writes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from torchlayout.interp.frame import Frame, describe
+from torchlayout.interp.state import State
+from torchlayout.interp.tensors import Applied
+from torchlayout.interp.trace import ForeignArgument, ForeignCall, Reveal, Site, Use, Visit, Write
+from torchlayout.interp.values import Pointer, Tensor, Value
+from torchlayout.ops import Op
+from torchlayout.program import nodes
+from torchlayout.program.nodes import Span
+
+
+def visit(
+    fr: Frame,
+    span: Span,
+    name: str,
+    kind: str,
+    op: Op,
+    applied: Applied,
+    receiver: nodes.Expr | None,
+    unchanged: bool,
+) -> None:
+    """Record one run of an operation."""
+    key = fr.site(span)
+    site = fr.run.trace.sites.get(key)
+    if site is None:
+        site = fr.run.trace.sites[key] = Site(key, name, kind)
+    loop = fr.loop
+    text = describe(receiver) if receiver is not None else name
+    site.visits[fr.context] = Visit(
+        op,
+        applied.proven,
+        applied.assumed,
+        {parameter: tensor.origin for parameter, tensor in applied.tensors.items()},
+        {parameter: tensor.made_by for parameter, tensor in applied.tensors.items()},
+        fr.caller,
+        loop.loop if loop is not None else fr.outer_loop,
+        unchanged,
+        fr.discarding == span,
+        text,
+        text in fr.guards,
+    )
+
+
+def use(fr: Frame, tensors: Iterable[Tensor], how: str, name: str, parameter: str | None, span: Span) -> None:
+    """Record that values are taken by something."""
+    key = fr.site(span)
+    for tensor in tensors:
+        for maker in tensor.made_by:
+            uses = fr.run.trace.uses.setdefault(maker, set())
+            uses.add(Use(how, name, parameter, key, _made_outside(fr, maker[1])))
+
+
+def _made_outside(fr: Frame, made: Span) -> bool:
+    """Whether the innermost loop runs here, but not where the value was made."""
+    loop = fr.loop
+    return loop is not None and not _inside(made, loop.loop.span)
+
+
+def _inside(inner: Span, outer: Span) -> bool:
+    return (outer.line, outer.column) <= (inner.line, inner.column) <= (outer.end_line, outer.end_column)
+
+
+def operand_uses(fr: Frame, applied: Applied, name: str, span: Span) -> None:
+    for parameter, tensor in applied.tensors.items():
+        use(fr, [tensor], "operand", name, parameter, span)
+
+
+def foreign_call(
+    fr: Frame, path: str, span: Span, args: Iterable[Value], kwargs: Mapping[str, Value], st: State
+) -> None:
+    """Record a call of a function outside the table, if a tensor goes into it."""
+    arguments: dict[int | str, ForeignArgument] = {}
+    given: list[tuple[int | str, Value]] = [*enumerate(args), *kwargs.items()]
+    strided = any(isinstance(value, Pointer) and value.strides for _, value in given)
+    for place, value in given:
+        pointer = isinstance(value, Pointer) and not value.strides
+        tensors = [value.tensor] if isinstance(value, Pointer) and pointer else st.tensors_in(value)
+        if tensors:
+            arguments[place] = ForeignArgument(
+                tuple((operand, st.facts.proven_world) for t in tensors for operand in t.proven),
+                tuple((operand, st.facts.assumed_world) for t in tensors for operand in t.assumed),
+                next((t.origin for t in tensors if t.origin is not None), None),
+                pointer,
+                strided,
+            )
+            use(fr, tensors, "argument", path, str(place), span)
+    if arguments:
+        calls = fr.run.trace.calls.setdefault(fr.site(span), [])
+        loop = fr.loop
+        calls.append(ForeignCall(path, arguments, loop.loop if loop is not None else fr.outer_loop, fr.caller))
+
+
+def reveal(fr: Frame, tensor: Tensor, span: Span, st: State) -> None:
+    fr.run.trace.reveals.setdefault(span, {})[fr.context] = as_reveal(tensor, st)
+
+
+def as_reveal(tensor: Tensor, st: State) -> Reveal:
+    return Reveal(
+        tuple((operand, st.facts.proven_world) for operand in tensor.proven),
+        tuple((operand, st.facts.assumed_world) for operand in tensor.assumed),
+        tensor.origin,
+    )
+
+
+def write(fr: Frame, tensor: Tensor, op: str, span: Span, st: State) -> None:
+    """Record a write into a tensor by an assignment."""
+    seen = as_reveal(tensor, st)
+    writes = fr.run.trace.writes.setdefault(fr.site(span), [])
+    writes.append(Write(op, seen.proven, seen.assumed, tensor.made_by, tensor.origin, True))
+    use(fr, [tensor], "written", op, None, span)

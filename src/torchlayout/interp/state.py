@@ -1,0 +1,170 @@
+"""The state of a run at one point: names, heap, and facts about sizes.
+
+Control flow works on whole states. Take
+
+    if c:
+        x = x.t()
+    y = x.view(-1)
+
+Before the `if` the state is copied; each branch runs on its own copy; behind it `join` merges the two, and `x` keeps
+both layouts as alternatives. A branch that returns or raises ends as None and takes no part in the join.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+
+from torchlayout.interp.values import (
+    MAX_ALTERNATIVES,
+    Dictionary,
+    Held,
+    Instance,
+    Many,
+    Opaque,
+    Partial,
+    Ref,
+    Sequence,
+    Tensor,
+    Union_,
+    Value,
+    is_sequence,
+    items_of,
+    join,
+    join_all,
+    same,
+)
+from torchlayout.layouts import settle, unknown_layout
+from torchlayout.ops import Operand
+from torchlayout.sizes import Facts, Poly
+
+
+class State:
+    """Mutable; `copy` before a branch."""
+
+    __slots__ = ("env", "facts", "heap")
+
+    def __init__(self, env: dict[str, Value], heap: dict[Ref, Value], facts: Facts) -> None:
+        self.env = env
+        self.heap = heap
+        """Attributes of objects (as `Dictionary`) and the contents of lists and dicts, by ref."""
+        self.facts = facts
+
+    def copy(self) -> State:
+        return State(dict(self.env), dict(self.heap), self.facts.copy())
+
+    def become(self, other: State) -> None:
+        """Take over another state's contents."""
+        self.env, self.heap, self.facts = other.env, other.heap, other.facts
+
+    def load(self, value: Value) -> Value:
+        """The contents of a list or dict; any other value is itself."""
+        if isinstance(value, Held):
+            return self.heap.get(value.ref, Opaque(("lost", value.ref)))
+        if isinstance(value, Union_) and any(isinstance(choice, Held) for choice in value.choices):
+            return join_all([self.load(choice) for choice in value.choices], ("load", value.choices[0]))
+        return value
+
+    def hold(self, ref: Ref, contents: Value) -> Held:
+        """A new list or dict with these contents."""
+        self.heap[ref] = contents
+        return Held(ref)
+
+    def tensors_in(self, value: Value, depth: int = 4) -> list[Tensor]:
+        """The tensors in a value and in the containers that it is made of."""
+        if isinstance(value, Tensor):
+            return [value]
+        if depth == 0:
+            return []
+        value = self.load(value)
+        inside: list[Value] = []
+        if is_sequence(value):
+            inside = items_of(value)
+        elif isinstance(value, Dictionary):
+            inside = [*value.items.values(), *([] if value.rest is None else [value.rest])]
+        elif isinstance(value, Union_):
+            inside = list(value.choices)
+        elif isinstance(value, Partial):
+            inside = [*value.args, *(v for _, v in value.kwargs)]
+        elif isinstance(value, Instance):
+            return self.tensors_in(self.heap.get(value.ref), depth - 1)
+        return [tensor for item in inside for tensor in self.tensors_in(item, depth - 1)]
+
+    def same_as(self, other: State) -> bool:
+        return (
+            self.env.keys() == other.env.keys()
+            and self.heap.keys() == other.heap.keys()
+            and all(same(value, other.env[name]) for name, value in self.env.items())
+            and all(same(value, other.heap[ref]) for ref, value in self.heap.items())
+            and self.facts.same_as(other.facts)
+        )
+
+
+def join_states(a: State | None, b: State | None, key: Hashable) -> State | None:
+    """What holds whichever of two paths was taken; None where neither comes through."""
+    if a is None or b is None:
+        return b if a is None else a
+    facts = a.facts.join(b.facts)
+    env = _join_maps(a.env, b.env, a, b, facts, key)
+    heap = _join_maps(a.heap, b.heap, a, b, facts, key)
+    return State(env, heap, facts)
+
+
+def _join_maps(
+    left: dict[Hashable, Value], right: dict[Hashable, Value], a: State, b: State, facts: Facts, key: Hashable
+) -> dict[Hashable, Value]:
+    merged: dict[Hashable, Value] = {}
+    for name, value in left.items():
+        other = right.get(name, value)
+        if value is other:
+            merged[name] = value
+        else:
+            merged[name] = cap(join(settled(value, a.facts), settled(other, b.facts), (key, name)), (key, name), facts)
+    for name, value in right.items():
+        if name not in merged:
+            merged[name] = value
+    return merged
+
+
+def settled(value: Value, facts: Facts) -> Value:
+    """The value with what its own path has learnt put in, before that is forgotten in a join."""
+    if isinstance(value, Tensor):
+        proven = tuple(_settle_operand(operand, facts) for operand in value.proven)
+        assumed = proven if value.assumed is value.proven else tuple(_settle_operand(o, facts) for o in value.assumed)
+        if proven == value.proven and assumed == value.assumed:
+            return value
+        return with_operands(value, proven, assumed)
+    if isinstance(value, Poly):
+        return facts.normal(value)
+    if isinstance(value, Sequence):
+        return Sequence(value.kind, tuple(settled(item, facts) for item in value.items), value.names)
+    if isinstance(value, Many):
+        return Many(settled(value.item, facts), value.kind)
+    if isinstance(value, Union_):
+        return Union_(tuple(settled(choice, facts) for choice in value.choices))
+    if isinstance(value, Dictionary):
+        rest = None if value.rest is None else settled(value.rest, facts)
+        return Dictionary({k: settled(v, facts) for k, v in value.items.items()}, rest)
+    return value
+
+
+def _settle_operand(operand: Operand, facts: Facts) -> Operand:
+    layout = settle(operand.layout, facts)
+    if layout is operand.layout or layout == operand.layout:
+        return operand
+    return Operand(layout, operand.dtype, operand.numpy, operand.weak, operand.device)
+
+
+def with_operands(tensor: Tensor, proven: tuple[Operand, ...], assumed: tuple[Operand, ...]) -> Tensor:
+    return Tensor(proven, assumed, tensor.ident, tensor.storages, tensor.origin, tensor.made_by, tensor.parameter)
+
+
+def cap(value: Value, key: Hashable, facts: Facts) -> Value:
+    """Bound the alternatives of a joined value."""
+    if isinstance(value, Tensor):
+        if len(value.proven) <= MAX_ALTERNATIVES and len(value.assumed) <= MAX_ALTERNATIVES:
+            return value
+        unknown = Operand(unknown_layout(("wide", key), facts), value.assumed[0].dtype, value.numpy, True)
+        return with_operands(value, (unknown,), (unknown,))
+    if isinstance(value, Union_) and len(value.choices) > MAX_ALTERNATIVES:
+        return Opaque(("wide", key))
+    return value

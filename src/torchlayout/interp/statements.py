@@ -1,0 +1,348 @@
+"""Running statements over states.
+
+`execute_block` returns the state behind the block, or None where control never gets there (every path returned,
+raised, or jumped). See `state` for how branches are joined.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from torchlayout.interp import record
+from torchlayout.interp.builtin_calls import MAX_RANGE, iterate
+from torchlayout.interp.definitions import local_class, make_function
+from torchlayout.interp.expressions import binary, evaluate, note_guards
+from torchlayout.interp.frame import MAX_ROUNDS, Frame, LoopFrame
+from torchlayout.interp.guards import find_guard, find_statement_guard
+from torchlayout.interp.loops import changed_names
+from torchlayout.interp.refine import assume, truth_of
+from torchlayout.interp.state import State, join_states
+from torchlayout.interp.targets import bind_target
+from torchlayout.interp.trace import Loop
+from torchlayout.interp.values import Function, Held, Opaque, Path, Sequence, Tensor, Value, items_of, join_all
+from torchlayout.interp.widening import widen_states
+from torchlayout.program import nodes
+from torchlayout.program.nodes import Span
+
+
+def execute_block(block: nodes.Block, st: State, fr: Frame) -> State | None:
+    """Run statements one after another."""
+    for statement in block:
+        fr.run.step()
+        end = _EXECUTORS[type(statement)](statement, st, fr)
+        if end is None:
+            return None
+        st = end
+    return st
+
+
+# ---------------------------------------------------------------- simple statements
+def _assign(node: nodes.Assign, st: State, fr: Frame) -> State:
+    if node.value is None:
+        return st
+    value = evaluate(node.value, st, fr)
+    find_guard(node, st, fr)
+    for target in node.targets:
+        bind_target(target, value, st, fr)
+    return st
+
+
+def _aug_assign(node: nodes.AugAssign, st: State, fr: Frame) -> State:
+    old = evaluate(node.target, st, fr)
+    new = evaluate(node.value, st, fr)
+    if isinstance(old, Tensor):
+        record.write(fr, old, f"{node.op}=", node.span, st)
+        record.use(fr, st.tensors_in(new), "operand", f"{node.op}=", "other", node.span)
+        if isinstance(node.target, nodes.Subscript):
+            return st
+        bind_target(node.target, old, st, fr)
+        return st
+    if isinstance(old, Held) and node.op == "+":
+        from torchlayout.interp.calls import Arguments
+        from torchlayout.interp.methods import container_method
+
+        call = nodes.Call(node.target, (), node.span)
+        container_method(old, "extend", Arguments([new], {}), call, st, fr)
+        return st
+    bind_target(node.target, binary(node.op, old, new, node, st, fr), st, fr)
+    return st
+
+
+def _evaluate(node: nodes.Evaluate, st: State, fr: Frame) -> State:
+    before = fr.discarding
+    fr.discarding = node.value.span if isinstance(node.value, nodes.Call) else None
+    evaluate(node.value, st, fr)
+    fr.discarding = before
+    return st
+
+
+def _return(node: nodes.Return, st: State, fr: Frame) -> None:
+    value = None if node.value is None else evaluate(node.value, st, fr)
+    record.use(fr, st.tensors_in(value), "returned", fr.name, None, node.span)
+    fr.returns.append((value, st))
+
+
+def _raise(node: nodes.Raise, st: State, fr: Frame) -> None:
+    for part in node.parts:
+        evaluate(part, st, fr)
+
+
+def _jump(node: nodes.Jump, st: State, fr: Frame) -> None:
+    if fr.loop is not None:
+        (fr.loop.breaks if node.kind == "break" else fr.loop.continues).append(st)
+
+
+def _assert(node: nodes.Assert, st: State, fr: Frame) -> State | None:
+    if truth_of(evaluate(node.test, st, fr), st) is False:
+        return None
+    return st if assume(node.test, True, st, fr) else None
+
+
+def _delete(node: nodes.Delete, st: State, fr: Frame) -> State:
+    for target in node.targets:
+        if isinstance(target, nodes.Name):
+            st.env.pop(target.id, None)
+    return st
+
+
+def _scope(node: nodes.Scope, st: State, fr: Frame) -> State:
+    if node.kind == "global":
+        fr.globals.update(node.names)
+    for name in node.names:
+        if node.kind == "nonlocal":
+            st.env[name] = Opaque((fr.place(node.span), name), name)
+    return st
+
+
+def _import(node: nodes.Import, st: State, fr: Frame) -> State:
+    for name, path in node.bindings:
+        st.env[name] = Path(path)
+    return st
+
+
+def _function(node: nodes.Function, st: State, fr: Frame) -> State:
+    defaults = {p.name: evaluate(p.default, st, fr) for p in node.params if p.default is not None}
+    closure = {**fr.closure, **st.env}
+    made = make_function(node, fr.unit, closure, defaults, fr.owner)
+    closure[node.name] = made
+    st.env[node.name] = made
+    if isinstance(made, Function) and node.name not in fr.run.attributes:
+        fr.run.nested.append((made, fr))
+    return st
+
+
+def _class(node: nodes.Class, st: State, fr: Frame) -> State:
+    st.env[node.name] = local_class(node, st, fr)
+    return st
+
+
+def _definition(node: nodes.Definition, st: State, fr: Frame) -> State:
+    return st  # found by name when it is used
+
+
+# ---------------------------------------------------------------- branches
+def _if(node: nodes.If, st: State, fr: Frame) -> State | None:
+    find_statement_guard(node, fr)
+    known = truth_of(evaluate(node.test, st, fr), st)
+    ends: list[State | None] = []
+    for block, wanted in ((node.body, True), (node.orelse, False)):
+        if known is (not wanted):
+            continue
+        branch = st.copy() if known is None else st
+        if not assume(node.test, wanted, branch, fr):
+            continue
+        guards = len(fr.guards)
+        note_guards(node.test, fr)
+        ends.append(execute_block(block, branch, fr))
+        del fr.guards[guards:]
+    if not ends:
+        return None
+    if len(ends) == 1:
+        return ends[0]
+    return join_states(ends[0], ends[1], fr.place(node.span))
+
+
+def _match(node: nodes.Match, st: State, fr: Frame) -> State | None:
+    subject = evaluate(node.subject, st, fr)
+    end: State | None = None
+    exhausted = False
+    for place, case in enumerate(node.cases):
+        branch = st.copy()
+        pattern = None if case.value is None else evaluate(case.value, branch, fr)
+        plain = (str, int, bool, type(None))
+        if case.value is not None and isinstance(subject, plain) and isinstance(pattern, plain) and subject != pattern:
+            continue
+        for name in case.names:
+            whole = case.irrefutable and len(case.names) == 1
+            branch.env[name] = subject if whole else Opaque((fr.place(node.span), place, name), name)
+        if case.guard is not None:
+            if truth_of(evaluate(case.guard, branch, fr), branch) is False:
+                continue
+            if not assume(case.guard, True, branch, fr):
+                continue
+        end = join_states(end, execute_block(case.body, branch, fr), (fr.place(node.span), place))
+        if case.irrefutable and case.guard is None:
+            exhausted = True
+            break
+    return end if exhausted else join_states(end, st, (fr.place(node.span), "none"))
+
+
+def _try(node: nodes.Try, st: State, fr: Frame) -> State | None:
+    before = st.copy()
+    returned = len(fr.returns)
+    end = execute_block(node.body, st, fr)
+    thrown = join_states(before, end.copy() if end is not None else None, (fr.place(node.span), "thrown"))
+    for _, state in fr.returns[returned:]:
+        thrown = join_states(thrown, state, (fr.place(node.span), "thrown"))
+    if end is not None and node.orelse:
+        end = execute_block(node.orelse, end, fr)
+    for place, handler in enumerate(node.handlers):
+        assert thrown is not None
+        branch = thrown.copy()
+        if handler.type is not None:
+            evaluate(handler.type, branch, fr)
+        if handler.name:
+            branch.env[handler.name] = Opaque((fr.place(node.span), handler.name), handler.name)
+        after = execute_block(handler.body, branch, fr)
+        end = join_states(end, after, (fr.place(node.span), place))
+    if node.finalbody:
+        if end is None:
+            assert thrown is not None
+            execute_block(node.finalbody, thrown.copy(), fr)
+            return None
+        end = execute_block(node.finalbody, end, fr)
+    return end
+
+
+def _with(node: nodes.With, st: State, fr: Frame) -> State | None:
+    for item, target in node.items:
+        value = evaluate(item, st, fr)
+        if target is not None:
+            entered = value if isinstance(value, Tensor) else Opaque((fr.place(target.span), "entered"))
+            bind_target(target, entered, st, fr)
+    return execute_block(node.body, st, fr)
+
+
+# ---------------------------------------------------------------- loops
+def _block_span(span: Span, block: nodes.Block) -> Span:
+    """From a loop's head to the start of its last inner statement, and on to the end of that line."""
+    last = span
+    stack: list[nodes.Block] = [block]
+    while stack:
+        for statement in stack.pop():
+            if statement.span > last:
+                last = statement.span
+            for name in ("body", "orelse", "finalbody"):
+                inner = getattr(statement, name, None)
+                if isinstance(inner, tuple):
+                    stack.append(inner)
+    return Span(span.line, span.column, max(last.end_line, last.line), 1 << 20)
+
+
+def _for(node: nodes.For, st: State, fr: Frame) -> State | None:
+    items = iterate(evaluate(node.iter, st, fr), st, fr, node.iter.span)
+    loop = LoopFrame(
+        Loop(_block_span(node.span, node.body), "for"), changed_names((node.body, nodes.Assign((node.target,), None, None, node.span)))
+    )  # fmt: skip
+    fr.loops.append(loop)
+    if isinstance(items, Sequence) and len(items.items) <= MAX_RANGE:
+        end = _unrolled(node, items.items, loop, st, fr)
+    else:
+        item = join_all(items_of(items), (fr.place(node.span), "item"))
+        once = isinstance(items, Sequence) and bool(items.items)
+        end = _fixpoint(node.body, node.span, loop, st, fr, lambda state: bind_target(node.target, item, state, fr), once)
+    fr.loops.pop()
+    if node.orelse and end is not None:
+        end = execute_block(node.orelse, end, fr)
+    for place, state in enumerate(loop.breaks):
+        end = join_states(end, state, (fr.place(node.span), "break", place))
+    return end
+
+
+def _unrolled(
+    node: nodes.For, items: tuple[Value, ...], loop: LoopFrame, st: State, fr: Frame
+) -> State | None:
+    """A loop over a few known items, one turn after another."""
+    context = fr.context
+    state: State | None = st
+    for place, item in enumerate(items):
+        if state is None:
+            break
+        fr.context = (*context, ("turn", node.span.line, place))
+        bind_target(node.target, item, state, fr)
+        state = execute_block(node.body, state, fr)
+        for other in loop.continues:
+            state = join_states(state, other, (fr.place(node.span), "continue", place))
+        loop.continues.clear()
+    fr.context = context
+    return state
+
+
+def _while(node: nodes.While, st: State, fr: Frame) -> State | None:
+    loop = LoopFrame(Loop(_block_span(node.span, node.body), "while"), changed_names((node.body, node.test)))
+    fr.loops.append(loop)
+    forever = isinstance(node.test, nodes.Const) and bool(node.test.value)
+
+    def enter(state: State) -> None:
+        evaluate(node.test, state, fr)
+        assume(node.test, True, state, fr)
+
+    end = _fixpoint(node.body, node.span, loop, st, fr, enter, False)
+    fr.loops.pop()
+    if forever:
+        end = None
+    if node.orelse and end is not None:
+        end = execute_block(node.orelse, end, fr)
+    for place, state in enumerate(loop.breaks):
+        end = join_states(end, state, (fr.place(node.span), "break", place))
+    return end
+
+
+def _fixpoint(
+    body: nodes.Block,
+    span: Span,
+    loop: LoopFrame,
+    st: State,
+    fr: Frame,
+    enter: Callable[[State], None],
+    once: bool,
+) -> State | None:
+    """Run a body until another turn changes nothing; `once` says that it runs at least once.
+
+    The state at the head is joined with that at the end of each turn; after `MAX_ROUNDS` whatever still changes is
+    forgotten, so that it comes to an end.
+    """
+    head = st
+    last: State | None = None
+    key = (fr.place(span), "head")
+    for turn in range(MAX_ROUNDS + 2):
+        loop.breaks.clear()
+        state = head.copy()
+        enter(state)
+        last = execute_block(body, state, fr)
+        for place, other in enumerate(loop.continues):
+            last = join_states(last, other, (key, "continue", place))
+        loop.continues.clear()
+        if last is None:
+            break
+        joined = join_states(head, last.copy(), key)
+        assert joined is not None
+        if joined.same_as(head):
+            break
+        if turn >= MAX_ROUNDS - 1:
+            joined = widen_states(head, joined, key)
+            if turn == MAX_ROUNDS - 1:
+                fr.run.note(f"{fr.unit.path}:{span.line}: a loop still changed after {MAX_ROUNDS} turns")
+        head = joined
+    if once:
+        return last
+    return join_states(head, last, (key, "exit"))
+
+
+_EXECUTORS: dict[type, Callable[[Any, State, Frame], State | None]] = {
+    nodes.Assign: _assign, nodes.AugAssign: _aug_assign, nodes.Evaluate: _evaluate, nodes.Return: _return,
+    nodes.Raise: _raise, nodes.Jump: _jump, nodes.Assert: _assert, nodes.Delete: _delete, nodes.Scope: _scope,
+    nodes.Import: _import, nodes.Function: _function, nodes.Class: _class, nodes.Definition: _definition,
+    nodes.If: _if, nodes.Match: _match, nodes.Try: _try, nodes.With: _with, nodes.For: _for, nodes.While: _while,
+}  # fmt: skip

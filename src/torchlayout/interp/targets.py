@@ -1,0 +1,154 @@
+"""Assigning to names, attributes, subscripts and tuples of them."""
+
+from __future__ import annotations
+
+from torchlayout.interp import record, shapes
+from torchlayout.interp.attributes import set_attribute
+from torchlayout.interp.builtin_calls import iterate
+from torchlayout.interp.frame import Frame
+from torchlayout.interp.state import State
+from torchlayout.interp.tensors import as_tensor
+from torchlayout.interp.values import (
+    Dictionary,
+    Held,
+    Many,
+    Opaque,
+    Sequence,
+    Tensor,
+    Union_,
+    Value,
+    is_sequence,
+    items_of,
+    join,
+    join_all,
+)
+from torchlayout.program import nodes
+from torchlayout.sizes import Poly, Rest, single_atom
+
+
+def bind_target(target: nodes.Expr, value: Value, st: State, fr: Frame) -> None:
+    """`target = value`."""
+    if isinstance(target, nodes.Name):
+        bind_name(target.id, value, st, fr)
+    elif isinstance(target, nodes.Sequence):
+        _unpack(target, value, st, fr)
+    elif isinstance(target, nodes.Starred):
+        bind_target(target.value, value, st, fr)
+    elif isinstance(target, nodes.Attribute):
+        from torchlayout.interp.expressions import evaluate
+
+        set_attribute(evaluate(target.value, st, fr), target.attr, value, target.span, st, fr)
+    elif isinstance(target, nodes.Subscript):
+        _set_item(target, value, st, fr)
+
+
+def bind_name(name: str, value: Value, st: State, fr: Frame) -> None:
+    """A name for a value; unknown sizes without a name of their own take it over."""
+    if isinstance(value, Poly):
+        atom = single_atom(value)
+        if atom is not None and (atom.name is None or _is_query_name(atom.name)):
+            atom.name = name
+    elif isinstance(value, Opaque) and value.name is None:
+        value = Opaque(value.key, name, value.weak, value.origin, value.kind)
+    if name in fr.globals:
+        fr.run.globals[(fr.unit.path, name)] = Opaque(("global", fr.unit.path, name), name)
+    st.env[name] = value
+
+
+def _is_query_name(name: str) -> bool:
+    return name.endswith(")") and (".size(" in name or "len(" in name)
+
+
+def _unpack(target: nodes.Sequence, value: Value, st: State, fr: Frame) -> None:
+    """`a, b, *rest = value`."""
+    names = target.items
+    star = next((i for i, item in enumerate(names) if isinstance(item, nodes.Starred)), None)
+    items = _parts(value, len(names), star, [n.id if isinstance(n, nodes.Name) else None for n in names], target, st, fr)
+    for item, part in zip(names, items, strict=True):
+        bind_target(item, part, st, fr)
+
+
+def _parts(
+    value: Value, count: int, star: int | None, names: list[str | None], target: nodes.Sequence, st: State, fr: Frame
+) -> list[Value]:
+    """The `count` values that a target of that length takes; the starred one takes a list."""
+    place = fr.place(target.span)
+    value = st.load(value)
+    if isinstance(value, Union_):
+        options = [_parts(c, count, star, names, target, st, fr) for c in value.choices if c is not None]
+        if options:
+            return [join_all(list(column), (place, i)) for i, column in enumerate(zip(*options, strict=True))]
+    if isinstance(value, Sequence) and any(isinstance(item, Rest) for item in value.items):
+        found = _unpack_shape(value, count, star, names, st)
+        if found is not None:
+            return found
+    elif isinstance(value, Sequence):
+        items = list(value.items)
+        if star is None and len(items) == count:
+            return items
+        if star is not None and len(items) >= count - 1:
+            after = count - star - 1
+            middle = Sequence("list", tuple(items[star : len(items) - after]))
+            return [*items[:star], middle, *items[len(items) - after :]]
+    elif isinstance(value, Opaque) and value.key and isinstance(value.key, tuple) and value.key[-1] == "shape":
+        return [st.facts.symbols.atom((value.key, i, count), name) for i, name in enumerate(names)]
+    elif isinstance(value, (Tensor, Many)) or (isinstance(value, Opaque) and value.kind == "tensor"):
+        part = iterate(value, st, fr, target.span)
+        item = join_all(items_of(part), (place, "item"))
+        return [Many(item, "list") if i == star else item for i in range(count)]
+    origin = value.origin if isinstance(value, Opaque) else None
+    return [Opaque((place, "part", i, value.key if isinstance(value, Opaque) else None), name, True, origin)
+            for i, name in enumerate(names)]  # fmt: skip
+
+
+def _unpack_shape(
+    value: Sequence, count: int, star: int | None, names: list[str | None], st: State
+) -> list[Value] | None:
+    shape = tuple(value.items)
+    if not all(isinstance(item, (int, Poly, Rest)) for item in shape):
+        return None
+    if star is None:
+        found = shapes.unpack(shape, count, st.facts, tuple(names))
+        return None if found is None else list(found)
+    after = count - star - 1
+    middle = shapes.part(shape, star, -after if after else None, st.facts)
+    if middle is None:
+        return None
+    front = shapes.part(shape, 0, star, st.facts) if star else ()
+    back = shapes.part(shape, -after, None, st.facts) if after else ()
+    if front is None or back is None:
+        return None
+    return [*front, Sequence("size", middle), *back]
+
+
+def _set_item(target: nodes.Subscript, value: Value, st: State, fr: Frame) -> None:
+    """`x[...] = value`: of a tensor it writes in place, of a list or dict it changes the contents."""
+    from torchlayout.interp.expressions import evaluate, take
+
+    holder = evaluate(target.value, st, fr)
+    index = evaluate(target.index, st, fr)
+    if isinstance(holder, Opaque) and holder.kind in ("tensor", "ndarray"):
+        holder = as_tensor(holder, st.facts) or holder
+    if isinstance(holder, Tensor):
+        part = take(holder, index, target, st, fr)
+        written = part if isinstance(part, Tensor) and part.storages & holder.storages else holder
+        record.write(fr, written, "[]=", target.span, st)
+        record.use(fr, st.tensors_in(value), "operand", "[]=", "value", target.span)
+        return
+    record.use(fr, st.tensors_in(value), "contained", "[]=", None, target.span)
+    if not isinstance(holder, Held):
+        return
+    inner = st.load(holder)
+    place = fr.place(target.span)
+    if isinstance(inner, Dictionary):
+        if isinstance(index, (str, int)) and not (fr.loops and index in inner.items):
+            st.heap[holder.ref] = Dictionary({**inner.items, index: value}, inner.rest)
+        else:
+            rest = value if inner.rest is None else join(inner.rest, value, (place, "rest"))
+            st.heap[holder.ref] = Dictionary(inner.items, rest)
+    elif isinstance(inner, Sequence) and isinstance(index, int) and -len(inner.items) <= index < len(inner.items):
+        items = list(inner.items)
+        items[index] = value
+        st.heap[holder.ref] = Sequence(inner.kind, tuple(items), inner.names)
+    elif is_sequence(inner):
+        st.heap[holder.ref] = Many(join_all([*items_of(inner), value], (place, "item")), "list")

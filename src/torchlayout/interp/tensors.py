@@ -1,0 +1,448 @@
+"""Applying a row of the operator table to abstract values: two worlds, and every alternative of the operands.
+
+The proven and the assumed world go through the same transfer functions. Each tensor argument contributes its
+alternatives; the row is applied to every combination (a bounded number), and the outcomes are gathered into one value.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from torchlayout.interp.trace import Case, Origin, SiteKey
+from torchlayout.interp.values import (
+    MAX_ALTERNATIVES,
+    NO_SITES,
+    PLAIN,
+    Dictionary,
+    Many,
+    Opaque,
+    Path,
+    Tensor,
+    Union_,
+    Value,
+    choices,
+    join_all,
+)
+from torchlayout.interp.values import Sequence as SequenceValue
+from torchlayout.interp.values import Slice as SliceValue
+from torchlayout.interp.state import State
+from torchlayout.layouts import contiguous, is_contiguous, the_rest, unknown_layout
+from torchlayout.ops import (
+    UNKNOWN,
+    Alias,
+    Alternatives,
+    DType,
+    Fields,
+    MemoryFormat,
+    Op,
+    Operand,
+    Outcome,
+    Refused,
+    Result,
+)
+from torchlayout.ops import Many as ManyOutcome
+from torchlayout.ops.values import Deferred, is_unknown
+from torchlayout.sizes import MAYBE, NO, YES, Facts, Poly, Rest
+
+MAX_COMBINATIONS = 8
+"""Combinations of alternatives that are tried; beyond that, only the first of each argument's."""
+
+
+def as_tensor(value: Value, facts: Facts) -> Tensor | None:
+    """The value as a tensor; an unknown one becomes a tensor of unknown rank (see `Opaque`)."""
+    if isinstance(value, Tensor):
+        return value
+    if isinstance(value, Opaque) and value.kind not in ("int", "str", "bool", "module"):
+        name = value.name
+        rest = facts.symbols.rest(value.key, name)
+        numpy = value.kind == "ndarray"
+        proven = Operand(unknown_layout(value.key, facts, name), numpy=numpy)
+        assumed = Operand(contiguous((rest,)), numpy=numpy, weak=value.weak)
+        storages: frozenset[Hashable] = frozenset([("storage", value.key)])
+        return Tensor((proven,), (assumed,), value.key, storages, value.origin)
+    if isinstance(value, Union_):
+        tensors = [t for t in map(lambda v: as_tensor(v, facts), value.choices) if t is not None]
+        if tensors:
+            joined = join_all(list(tensors), ("tensor", id(value.choices)))
+            return joined if isinstance(joined, Tensor) else tensors[0]
+    return None
+
+
+def as_size(value: Value, facts: Facts) -> Any:
+    """The value as an int: a `Size`, or `UNKNOWN` for what cannot be one."""
+    if isinstance(value, Opaque):
+        if value.kind in ("str", "tensor", "module", "ndarray"):
+            return UNKNOWN
+        return facts.normal(facts.symbols.atom(("value", value.key), value.name, None))
+    if isinstance(value, Poly):
+        return facts.normal(value)
+    return value if isinstance(value, (int, Rest)) else UNKNOWN
+
+
+def to_argument(value: Value, state: State) -> Any:
+    """An abstract value as an argument of the table, tensors and unknowns deferred until the parameter is known."""
+    value = state.load(value)
+    if isinstance(value, (Tensor, Opaque, Union_)):
+        if isinstance(value, Union_):
+            kept = tuple(choice for choice in value.choices if choice is not None)
+            if len(kept) == 1:
+                return to_argument(kept[0], state)
+        return Deferred(value)
+    if isinstance(value, Poly):
+        return state.facts.normal(value)
+    if isinstance(value, (DType, MemoryFormat, Rest, *PLAIN)):
+        return value
+    if isinstance(value, SequenceValue):
+        return tuple(to_argument(item, state) for item in value.items)
+    if isinstance(value, SliceValue):
+        return slice(*(to_argument(part, state) for part in (value.lower, value.upper, value.step)))
+    if isinstance(value, Path):
+        return path_constant(value.path)
+    return UNKNOWN
+
+
+DTYPE_NAMES = frozenset(
+    "bool uint8 int8 uint16 int16 uint32 int32 uint64 int64 float16 bfloat16 float32 float64 complex32 complex64 "
+    "complex128 float8_e4m3fn float8_e5m2".split()
+)
+_DTYPE_SHORT = {
+    "float": "float32", "double": "float64", "half": "float16", "int": "int32", "long": "int64", "short": "int16",
+    "cfloat": "complex64", "cdouble": "complex128",
+}  # fmt: skip
+
+
+def path_constant(path: str) -> Any:
+    """`torch.float32`, `torch.channels_last`, `np.uint8`, ... as an argument; UNKNOWN for anything else."""
+    module, _, name = path.rpartition(".")
+    if module == "torch":
+        name = _DTYPE_SHORT.get(name, name)
+        if name in DTYPE_NAMES:
+            return DType(name)
+        if name in MemoryFormat._value2member_map_:
+            return MemoryFormat(name)
+    elif module == "numpy":
+        if name in DTYPE_NAMES:
+            return DType(name)
+        if name == "newaxis":
+            return None
+    elif module == "math" and name in ("pi", "e", "inf"):
+        return 3.14
+    return UNKNOWN
+
+
+@dataclass(slots=True)
+class Applied:
+    """What came of applying a row: the value, and the cases for the trace."""
+
+    value: Value
+    proven: tuple[Case, ...]
+    assumed: tuple[Case, ...]
+    tensors: dict[str, Tensor]
+    """The tensor arguments by parameter."""
+
+
+Runner = Callable[[Mapping[str, Any], Facts], Outcome]
+"""Applies an operator to bound arguments in the world of the facts; raises `Refused`."""
+
+
+def apply(
+    run: Runner,
+    alias: Alias,
+    kinds: Mapping[str, str],
+    bound: Mapping[str, Any],
+    state: State,
+    place: Hashable,
+    site: SiteKey,
+    origin_text: str,
+) -> Applied:
+    """Apply an operator to bound arguments that may hold deferred values.
+
+    `kinds` gives each parameter's schema type; `place` is the key of unknowns that belong to this call.
+    """
+    tensors: dict[str, Tensor] = {}
+    template = {name: _resolve(bound[name], kind, state.facts) for name, kind in kinds.items()}
+    for name, value in template.items():
+        for tensor in _tensors(value):
+            tensors.setdefault(name, tensor)
+    state.facts.symbols.place = place
+    first = next(iter(tensors.values()), None)
+    proven = _cases(run, template, state.facts.proven_world, True, first)
+    if all(_same_in_both(tensor) for tensor in tensors.values()) and _settled_outcomes(proven):
+        assumed = proven
+    else:
+        assumed = _cases(run, template, state.facts.assumed_world, False, first)
+    value = _gather(alias, proven, assumed, state.facts, place, site, tensors, origin_text)
+    return Applied(value, proven, assumed, tensors)
+
+
+def apply_row(
+    row: Op, bound: Mapping[str, Any], state: State, place: Hashable, site: SiteKey, origin_text: str
+) -> Applied:
+    """Apply a row of the table."""
+    kinds = {parameter.name: parameter.kind for parameter in row.signature.parameters}
+    kinds.update({name: "Tensor" for name in bound if name not in kinds})
+    return apply(row.apply, row.alias, kinds, bound, state, place, site, origin_text)
+
+
+def _same_in_both(tensor: Tensor) -> bool:
+    return tensor.proven is tensor.assumed or tensor.proven == tensor.assumed
+
+
+def _settled_outcomes(cases: tuple[Case, ...]) -> bool:
+    """Whether the proven outcomes say all there is to say."""
+    return bool(cases) and all(_settled(case.outcome) for case in cases)
+
+
+def _settled(outcome: Outcome) -> bool:
+    if isinstance(outcome, Refused) or is_unknown(outcome):
+        return False
+    if isinstance(outcome, Result):
+        return all(dim.stride is not None for dim in outcome.layout.dims) and getattr(outcome, "exists", YES) is YES
+    if isinstance(outcome, tuple):
+        return all(_settled(item) for item in outcome)
+    if isinstance(outcome, Fields):
+        return all(_settled(item) for item in outcome.values.values())
+    if isinstance(outcome, ManyOutcome):
+        return _settled(outcome.item)
+    return not isinstance(outcome, Alternatives)
+
+
+def _resolve(value: Any, kind: str, facts: Facts) -> Any:
+    """Replace deferred values by what the parameter's kind makes of them; tensors stay abstract for now."""
+    if isinstance(value, Deferred):
+        inner = value.value
+        if isinstance(inner, Tensor):
+            return inner
+        if kind == "Tensor":
+            return as_tensor(inner, facts) or UNKNOWN
+        if kind in ("int", "Scalar", "float"):
+            return as_size(inner, facts)
+        if kind == "Any" and isinstance(inner, Union_):
+            return as_tensor(inner, facts) or UNKNOWN
+        return UNKNOWN
+    if isinstance(value, tuple):
+        return tuple(_resolve(item, kind, facts) for item in value)
+    if isinstance(value, slice):
+        return slice(*(_resolve(part, "int", facts) for part in (value.start, value.stop, value.step)))
+    return value
+
+
+def _tensors(value: Any) -> list[Tensor]:
+    if isinstance(value, Tensor):
+        return [value]
+    return [t for item in value for t in _tensors(item)] if isinstance(value, tuple) else []
+
+
+def _cases(
+    run: Runner, template: Mapping[str, Any], facts: Facts, proven: bool, first: Tensor | None
+) -> tuple[Case, ...]:
+    """One case for each combination of the tensors' alternatives; those that cannot be (mismatched) drop out."""
+    distinct: list[Tensor] = []
+    for value in template.values():
+        distinct.extend(t for t in _tensors(value) if not any(t is other for other in distinct))
+    options = [tensor.proven if proven else tensor.assumed for tensor in distinct]
+    total = 1
+    for option in options:
+        total *= len(option)
+    if total > MAX_COMBINATIONS:
+        options = [option[:1] for option in options[1:]]
+        options.insert(0, (distinct[0].proven if proven else distinct[0].assumed)[:MAX_ALTERNATIVES])
+    cases: list[Case] = []
+    for combination in itertools.product(*options):
+        chosen = {id(tensor): operand for tensor, operand in zip(distinct, combination, strict=True)}
+        bound = {name: _fill(value, chosen) for name, value in template.items()}
+        weak = first is not None and chosen[id(first)].weak and not proven
+        try:
+            outcome: Outcome | Refused = run(bound, facts)
+        except Refused as refusal:
+            outcome = refusal
+        cases.append(Case(bound, outcome, facts, weak))
+    if len(cases) > 1:
+        known = [case for case in cases if not is_unknown(case.outcome)]
+        if known and not proven:
+            return tuple(known)
+    return tuple(cases)
+
+
+def _fill(value: Any, chosen: Mapping[int, Operand]) -> Any:
+    if isinstance(value, Tensor):
+        return chosen[id(value)]
+    return tuple(_fill(item, chosen) for item in value) if isinstance(value, tuple) else value
+
+
+# ---------------------------------------------------------------- gathering outcomes into a value
+def _gather(
+    alias: Alias,
+    proven: tuple[Case, ...],
+    assumed: tuple[Case, ...],
+    facts: Facts,
+    place: Hashable,
+    site: SiteKey,
+    tensors: Mapping[str, Tensor],
+    origin_text: str,
+) -> Value:
+    maker = Maker(facts, place, site, tensors, alias, origin_text)
+    weak = all(case.weak for case in assumed)
+    good_proven = [o for case in proven for o in _flatten(case.outcome)]
+    good_assumed = [(o, case.weak) for case in assumed for o in _flatten(case.outcome)]
+    return maker.value(good_proven, good_assumed, weak, ())
+
+
+def _flatten(outcome: Outcome | Refused) -> list[Outcome]:
+    """The alternatives of an outcome; a refusal is none."""
+    if isinstance(outcome, Refused):
+        return []
+    if isinstance(outcome, Alternatives):
+        return [item for alternative in outcome.outcomes for item in _flatten(alternative)]
+    return [outcome]
+
+
+@dataclass(slots=True)
+class Maker:
+    """Builds the value of one call from the outcomes of both worlds."""
+
+    facts: Facts
+    place: Hashable
+    site: SiteKey
+    tensors: Mapping[str, Tensor]
+    alias: Alias
+    origin_text: str
+
+    def value(
+        self, proven: Sequence[Outcome], assumed: Sequence[tuple[Outcome, bool]], weak: bool, part: tuple[Any, ...]
+    ) -> Value:
+        """The value whose outcomes these are. `part` names a component of the result."""
+        known = [(outcome, w) for outcome, w in assumed if not is_unknown(outcome)]
+        if not known:
+            known = [(outcome, False) for outcome in proven if not is_unknown(outcome)]
+        if not known:
+            return Opaque((self.place, "result", *part), kind=None, origin=self._origin_before())
+        first = known[0][0]
+        if isinstance(first, Result):
+            return self._tensor(proven, [(o, w) for o, w in known if isinstance(o, Result)], part)
+        if isinstance(first, (tuple, Fields)):
+            return self._parts(proven, known, weak, part)
+        if isinstance(first, ManyOutcome):
+            items = [(o.item, w) for o, w in known if isinstance(o, ManyOutcome)]
+            items = [(alternative, w) for o, w in items for alternative in _flatten(o)]
+            inner = [a for o in proven if isinstance(o, ManyOutcome) for a in _flatten(o.item)]
+            return Many(self.value(inner, items, weak, (*part, "item")), "tuple")
+        if isinstance(first, dict):
+            return Dictionary({k: self.value([], [(v, False)], weak, (*part, k)) for k, v in first.items()})
+        plain = [outcome for outcome, _ in known]
+        if all(type(o) is type(first) and o == first for o in plain):
+            return first
+        return self._differing_sizes(plain, part)
+
+    def _differing_sizes(self, plain: list[Outcome], part: tuple[Any, ...]) -> Value:
+        """Sizes or constants that differ between the alternatives."""
+        if all(isinstance(o, (int, Poly)) and not isinstance(o, bool) for o in plain):
+            return self.facts.symbols.atom((self.place, "size", *part))
+        return Opaque((self.place, "result", *part))
+
+    def _parts(
+        self, proven: Sequence[Outcome], known: Sequence[tuple[Outcome, bool]], weak: bool, part: tuple[Any, ...]
+    ) -> Value:
+        first = known[0][0]
+        names = tuple(first.values) if isinstance(first, Fields) else ()
+        kind = "size" if not names and first and all(isinstance(i, (int, Poly, Rest)) for i in first) else "tuple"
+        count = len(_items(first))
+        if any(type(o) is not type(first) or len(_items(o)) != count for o, _ in known):
+            if kind == "size":
+                return Opaque((self.place, "size", *part))
+            everything = [(item, w) for o, w in known for item in _items(o)]
+            return Many(self.value([], everything, weak, (*part, "item")), "tuple")
+        fitting = [o for o in proven if type(o) is type(first) and len(_items(o)) == count]
+        if len(fitting) != len(proven):
+            fitting = []
+        items: list[Value] = []
+        for i in range(count):
+            below = [a for o in fitting for a in _flatten(_items(o)[i])]
+            above = [(a, w) for o, w in known for a in _flatten(_items(o)[i])]
+            items.append(self.value(below, above, weak, (*part, i)))
+        return SequenceValue(kind, tuple(items), names)
+
+    def _tensor(
+        self, proven: Sequence[Outcome], known: Sequence[tuple[Outcome, bool]], part: tuple[Any, ...]
+    ) -> Tensor:
+        below: list[Operand] = []
+        for outcome in proven:
+            operand = self._operand(outcome, False)
+            if operand is None:
+                below = []
+                break
+            if operand not in below:
+                below.append(operand)
+        above: list[Operand] = []
+        for outcome, weak in known:
+            operand = self._operand(outcome, weak)
+            if operand is not None and operand not in above:
+                above.append(operand)
+        results = [outcome for outcome, _ in known if isinstance(outcome, Result)]
+        if not below or len(below) > MAX_ALTERNATIVES:
+            below = [Operand(unknown_layout((self.place, "proven", *part), self.facts), None, above[0].numpy)]
+        if len(above) > MAX_ALTERNATIVES:
+            wide = unknown_layout((self.place, "assumed", *part), self.facts)
+            above = [Operand(wide, None, above[0].numpy, True)]
+        return self._identified(tuple(below), tuple(above), results, part)
+
+    def _identified(
+        self, below: tuple[Operand, ...], above: tuple[Operand, ...], results: list[Result], part: tuple[Any, ...]
+    ) -> Tensor:
+        """The tensor with its identity, storages and origin."""
+        source = self.tensors.get(results[0].of) or next(iter(self.tensors.values()), None)
+        fresh: frozenset[Hashable] = frozenset([(self.place, *part)])
+        shares = {result.shares for result in results}
+        if source is None or shares == {NO}:
+            storages = fresh
+        elif shares == {YES}:
+            storages = source.storages
+        else:
+            storages = source.storages | fresh
+        ident: Hashable = (self.place, "value", *part)
+        parameter = False
+        made_by = frozenset([self.site])
+        if source is not None and all(result.same_object for result in results):
+            ident, parameter, made_by = source.ident, source.parameter, source.made_by | made_by
+        if above == below:
+            above = below
+        return Tensor(below, above, ident, storages, self._origin(below, above, source), made_by, parameter)
+
+    def _operand(self, outcome: Outcome, weak: bool) -> Operand | None:
+        if not isinstance(outcome, Result):
+            return None
+        return Operand(outcome.layout, outcome.dtype, outcome.numpy, weak)
+
+    def _origin_before(self) -> Origin | None:
+        source = next(iter(self.tensors.values()), None)
+        return None if source is None else source.origin
+
+    def _origin(self, below: tuple[Operand, ...], above: tuple[Operand, ...], source: Tensor | None) -> Origin | None:
+        """How the result got its layout; nothing to tell for a packed one."""
+        if all(is_contiguous(operand.layout, self.facts.assumed_world) is YES for operand in above):
+            return None
+        before = None
+        for tensor in self.tensors.values():
+            if tensor.origin is not None:
+                before = tensor.origin
+                break
+        if source is not None and before is not None and tuple(above) == source.assumed:
+            return before
+        return Origin(self.site[1], self.site[0], self.origin_text, before)
+
+
+def _items(outcome: Outcome) -> tuple[Outcome, ...]:
+    return tuple(outcome.values.values()) if isinstance(outcome, Fields) else tuple(outcome)
+
+
+def known_rank(tensor: Tensor) -> bool:
+    return all(the_rest(operand.layout) is None for operand in tensor.assumed)
+
+
+__all__ = [
+    "MAYBE", "NO_SITES", "Applied", "Dictionary", "as_size", "as_tensor", "apply_row", "choices", "known_rank",
+    "path_constant", "to_argument",
+]  # fmt: skip

@@ -1,0 +1,371 @@
+"""Abstract values: what the interpreter knows of a Python object.
+
+Known constants (None, bools, ints, floats, strings, `...`) stand for themselves, and so do symbolic integers (`Poly`),
+dtypes and memory formats. Everything else is one of the classes below. A value is immutable; what can change (the
+items of a list, the attributes of an object) lies in the state's heap under the value's `ref`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Union
+
+from torchlayout.interp.trace import Origin, SiteKey
+from torchlayout.ops import DType, MemoryFormat, Operand
+from torchlayout.sizes import Poly, Rest
+
+if TYPE_CHECKING:
+    from torchlayout.ops.modules import ModuleRow
+    from torchlayout.program import nodes
+    from torchlayout.program.unit import Unit
+
+MAX_ALTERNATIVES = 4
+"""Layouts kept for one tensor, and kinds of value kept for one name; beyond that, it is unknown."""
+
+Ref = Hashable
+NO_SITES: frozenset[SiteKey] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class Opaque:
+    """A value that is not known. Used as a tensor, it is one of unknown rank; used as an int, an unknown int.
+
+    `weak` is False for a function's own parameter, whose contiguity is part of the usual assumptions, and True for
+    what a call or attribute that is not known gave. `path` is the dotted path of the call or attribute, if any.
+    """
+
+    key: Hashable
+    name: str | None = None
+    weak: bool = True
+    origin: Origin | None = field(default=None, compare=False)
+    kind: str | None = None
+    """"int", "str", "tensor", "module", "ndarray" where an annotation or a use tells so much."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tensor:
+    """A tensor or NumPy array: its alternatives in the proven and in the assumed world."""
+
+    proven: tuple[Operand, ...]
+    assumed: tuple[Operand, ...]
+    ident: Hashable
+    """The same for names of one and the same object."""
+    storages: frozenset[Hashable]
+    """Storages that it may lie in."""
+    origin: Origin | None = field(default=None, compare=False)
+    made_by: frozenset[SiteKey] = NO_SITES
+    parameter: bool = False
+    """An `nn.Parameter` or buffer, which an optimizer or loader may write to."""
+
+    @property
+    def numpy(self) -> bool:
+        return self.assumed[0].numpy
+
+
+@dataclass(frozen=True, slots=True)
+class Sequence:
+    """A tuple, set or torch.Size of known length, or the contents of a list. Items of a size may be `Rest`; `names`
+    for named tuples."""
+
+    kind: str
+    items: tuple[Value, ...]
+    names: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Many:
+    """A sequence of unknown length whose items are all like `item`."""
+
+    item: Value
+    kind: str = "list"
+
+
+@dataclass(frozen=True, slots=True)
+class Dictionary:
+    """The contents of a dict with known keys; `rest` is what any other key holds (None: there is no other key)."""
+
+    items: Mapping[Any, Value]
+    rest: Value | None = None
+
+    def __hash__(self) -> int:
+        return hash(tuple(self.items))
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """A list or dict, whose contents lie in the heap under `ref`."""
+
+    ref: Ref
+
+
+@dataclass(frozen=True, slots=True)
+class Slice:
+    lower: Value
+    upper: Value
+    step: Value
+
+
+@dataclass(frozen=True, slots=True)
+class Path:
+    """Something imported that is not (yet) evaluated, by its dotted path: a module, function, class or constant."""
+
+    path: str
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Function:
+    """A function of the linted code: a def or lambda, with the names visible where it was made."""
+
+    node: nodes.Function | nodes.Lambda
+    unit: Unit
+    name: str
+    closure: Mapping[str, Value]
+    defaults: Mapping[str, Value]
+    owner: Class | None = None
+    """The class whose body it stands in, for `super()`."""
+    kind: str = "function"
+    """"function", "static", "class" or "property"."""
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Class:
+    """A class of the linted code."""
+
+    name: str
+    unit: Unit
+    bases: tuple[Value, ...]
+    members: Mapping[str, Value]
+    """Methods and class attributes."""
+    fields: tuple[tuple[str, Value | None], ...] = ()
+    """A dataclass's or named tuple's fields in order, with defaults."""
+
+    def lookup(self, name: str) -> Value | None:
+        """A member found here or in a known base."""
+        for cls in self.lineage():
+            if name in cls.members:
+                return cls.members[name]
+        return None
+
+    def lineage(self) -> list[Class]:
+        """This class and its known bases, in the order of lookup."""
+        order: list[Class] = []
+        queue: list[Value] = [self]
+        while queue:
+            cls = queue.pop(0)
+            if isinstance(cls, Class) and cls not in order:
+                order.append(cls)
+                queue = [*cls.bases, *queue]
+        return order
+
+    def outside_bases(self) -> list[str]:
+        """Dotted paths of bases that are not in the linted code."""
+        return [base.path for cls in self.lineage() for base in cls.bases if isinstance(base, Path)]
+
+    def complete(self) -> bool:
+        """Whether every base is known: code of the project, or an empty shell such as `nn.Module`."""
+        known = all(isinstance(base, (Class, Path)) for cls in self.lineage() for base in cls.bases)
+        return known and all(path in SHELLS for path in self.outside_bases())
+
+
+SHELLS = frozenset(
+    {
+        "torch.nn.Module", "torch.nn.modules.module.Module", "torch.nn.modules.Module", "object", "abc.ABC",
+        "torch.utils.data.Dataset", "typing.NamedTuple", "typing.Generic", "typing.Protocol", "enum.Enum",
+        "torch.autograd.Function", "torch.jit.ScriptModule",
+    }
+)  # fmt: skip
+"""Bases that add nothing to the attributes that a class sets itself."""
+
+
+@dataclass(frozen=True, slots=True)
+class Instance:
+    """An object of a linted class; its attributes lie in the heap."""
+
+    cls: Class
+    ref: Ref
+    path: str | None = None
+    """How the code reaches it, for names of unknown attributes: "self", "self.attn"."""
+
+
+@dataclass(frozen=True, slots=True)
+class Module:
+    """A `torch.nn` module made with known arguments."""
+
+    row: ModuleRow
+    config: Mapping[str, Any]
+    ref: Ref
+
+    def __hash__(self) -> int:
+        return hash(self.ref)
+
+
+@dataclass(frozen=True, slots=True)
+class Container:
+    """`Sequential`, `ModuleList`, `ModuleDict`, `ParameterList`; the modules lie in `items`."""
+
+    kind: str
+    items: Value
+    ref: Ref
+
+
+@dataclass(frozen=True, slots=True)
+class Bound:
+    """A method looked up on a value, not called yet."""
+
+    receiver: Value
+    name: str
+    span: nodes.Span
+
+
+@dataclass(frozen=True, slots=True)
+class BoundFunction:
+    """A function of the linted code with its `self` (or class)."""
+
+    function: Function
+    receiver: Value
+
+
+@dataclass(frozen=True, slots=True)
+class Partial:
+    function: Value
+    args: tuple[Value, ...]
+    kwargs: tuple[tuple[str, Value], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Super:
+    """`super()` inside a method of `owner`, for this receiver."""
+
+    owner: Class
+    receiver: Value
+
+
+@dataclass(frozen=True, slots=True)
+class Pointer:
+    """`x.data_ptr()` of a tensor, or `x.stride()` of one where `strides` is set."""
+
+    tensor: Tensor
+    strides: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Union_:
+    """One of several values of different kinds (a tensor or None)."""
+
+    choices: tuple[Value, ...]
+
+
+Value = Union[
+    None, bool, int, float, complex, str, bytes, Poly, Rest, DType, MemoryFormat, Opaque, Tensor, Sequence, Many,
+    Dictionary, Held, Slice, Path, Function, Class, Instance, Module, Container, Bound, BoundFunction, Partial, Super, Pointer,
+    Union_, Any,
+]  # fmt: skip
+
+PLAIN = (bool, int, float, complex, str, bytes, type(None), type(...))
+
+
+def choices(value: Value) -> tuple[Value, ...]:
+    """The alternatives of a value; just itself for most."""
+    return value.choices if isinstance(value, Union_) else (value,)
+
+
+def is_int(value: Value) -> bool:
+    """A known or symbolic int, but no bool."""
+    return isinstance(value, Poly) or (isinstance(value, int) and not isinstance(value, bool))
+
+
+def same(a: Value, b: Value) -> bool:
+    """Equality that keeps True, 1 and 1.0 apart."""
+    return a is b or (type(a) is type(b) and bool(a == b))
+
+
+def join(a: Value, b: Value, key: Hashable) -> Value:
+    """What is known of a name that holds `a` on one path and `b` on another."""
+    if same(a, b):
+        return a
+    if isinstance(a, Tensor) and isinstance(b, Tensor) and a.numpy == b.numpy:
+        return join_tensors(a, b, key)
+    if isinstance(a, Sequence) and isinstance(b, Sequence) and len(a.items) == len(b.items) and a.kind == b.kind:
+        if not any(isinstance(item, Rest) for item in (*a.items, *b.items)):
+            items = tuple(join(x, y, (key, i)) for i, (x, y) in enumerate(zip(a.items, b.items, strict=True)))
+            return Sequence(a.kind, items, a.names if a.names == b.names else ())
+    if isinstance(a, Dictionary) and isinstance(b, Dictionary):
+        return _join_dictionaries(a, b, key)
+    if isinstance(a, Many) and isinstance(b, Many) and a.kind == b.kind:
+        return Many(join(a.item, b.item, (key, "item")), a.kind)
+    if is_sequence(a) and is_sequence(b) and a.kind == b.kind:
+        item = join_all([*items_of(a), *items_of(b)], (key, "item"))
+        return Many(item, a.kind)
+    if isinstance(a, Opaque) and isinstance(b, Opaque):
+        return Opaque(("join", key), None, a.weak or b.weak, a.origin or b.origin)
+    return _union(a, b, key)
+
+
+def _union(a: Value, b: Value, key: Hashable) -> Value:
+    found: list[Value] = []
+    for value in (*choices(a), *choices(b)):
+        for place, other in enumerate(found):
+            if same(value, other):
+                break
+            if isinstance(value, Tensor) and isinstance(other, Tensor) and value.numpy == other.numpy:
+                found[place] = join_tensors(other, value, key)
+                break
+        else:
+            found.append(value)
+    if len(found) == 1:
+        return found[0]
+    if len(found) > MAX_ALTERNATIVES:
+        return Opaque(("join", key))
+    return Union_(tuple(found))
+
+
+def _join_dictionaries(a: Dictionary, b: Dictionary, key: Hashable) -> Value:
+    rest = a.rest if b.rest is None else b.rest if a.rest is None else join(a.rest, b.rest, (key, "rest"))
+    items = {k: join(v, b.items[k], (key, k)) for k, v in a.items.items() if k in b.items}
+    for name, value in (*a.items.items(), *b.items.items()):
+        if name not in items:
+            items[name] = value
+    return Dictionary(items, rest)
+
+
+def join_tensors(a: Tensor, b: Tensor, key: Hashable) -> Tensor:
+    """Alternatives are kept, up to a few."""
+    return Tensor(
+        _join_operands(a.proven, b.proven),
+        _join_operands(a.assumed, b.assumed),
+        a.ident if a.ident == b.ident else ("join", key),
+        a.storages | b.storages,
+        a.origin if a.origin == b.origin or b.origin is None else (b.origin if a.origin is None else a.origin),
+        a.made_by | b.made_by,
+        a.parameter or b.parameter,
+    )
+
+
+def _join_operands(a: tuple[Operand, ...], b: tuple[Operand, ...]) -> tuple[Operand, ...]:
+    if a == b:
+        return a
+    merged = list(a)
+    merged.extend(operand for operand in b if operand not in merged)
+    return tuple(merged)
+
+
+def join_all(values: list[Value], key: Hashable) -> Value:
+    """The join of any number of values; an unknown for none."""
+    if not values:
+        return Opaque(("empty", key))
+    result = values[0]
+    for value in values[1:]:
+        result = join(result, value, key)
+    return result
+
+
+def is_sequence(value: Value) -> bool:
+    return isinstance(value, (Sequence, Many))
+
+
+def items_of(value: Value) -> list[Value]:
+    """The items of a sequence, each once."""
+    if isinstance(value, Sequence):
+        return list(value.items)
+    return [value.item] if isinstance(value, Many) else []
