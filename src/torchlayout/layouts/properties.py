@@ -57,6 +57,38 @@ def is_channels_last(layout: Layout, facts: Facts) -> Truth:
     return _packed([layout.dims[i] for i in reversed(order)], facts)
 
 
+def suggests_channels_last(layout: Layout, facts: Facts) -> Truth:
+    """Whether torch's `suggest_memory_format` says channels_last: strides in that order, gaps allowed.
+
+    Mirrors `is_channels_last_strides_2d_s4` of c10/core/MemoryFormat.h, which looks at the strides of dimensions of
+    size 1 too, and takes what is ambiguous for contiguous.
+    """
+    layout = settle(layout, facts)
+    order = CHANNELS_LAST_ORDER.get(layout.rank or 0)
+    if order is None:
+        return MAYBE if layout.rank is None else NO
+    channels = layout.dims[1]
+    if channels.stride is None:
+        return MAYBE
+    answer = ~facts.equal(channels.stride, 0)
+    least: Size = 0
+    for place in reversed(order):
+        size, stride, _ = layout.dims[place]
+        if stride is None:
+            return answer & MAYBE
+        answer = answer & ~facts.equal(size, 0) & ~facts.less(stride, least)
+        if place == 0:
+            answer = answer & ~facts.equal(least, channels.stride)
+        if answer is NO:
+            return NO
+        longer = facts.above_one(size)
+        if longer is MAYBE:
+            # the two ways agree where the sizes further out settle it
+            longer, answer = YES, answer & (YES if facts.assumed else MAYBE)
+        least = stride * size if longer is YES else stride
+    return answer
+
+
 def in_memory_order(layout: Layout, facts: Facts) -> list[Dim] | None:
     """The dimensions longer than 1, innermost first; None where their strides cannot be compared."""
     ordered: list[Dim] = []

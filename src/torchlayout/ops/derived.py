@@ -85,4 +85,3 @@ def _same_sizes(a: tuple[Any, ...], b: tuple[Any, ...], facts: Facts) -> bool:
         one is other if isinstance(one, Rest) or isinstance(other, Rest) else facts.equal(one, other) is YES
         for one, other in zip(a, b, strict=True)
     )
-

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-from torchlayout.ops.values import UNKNOWN, DType, MemoryFormat, Operand, Unknowable, is_unknown
+from torchlayout.ops.values import DType, Many, MemoryFormat, Operand, Unknowable, is_unknown
 from torchlayout.sizes import Poly, Rest
 
 
@@ -128,7 +128,9 @@ def bind(signature: Signature, args: Sequence[Any], kwargs: Mapping[str, Any]) -
     for place, parameter in enumerate(positional):
         if not rest:
             break
-        spread = parameter.many and parameter.kind in ("int", "Any", "Tensor") and not isinstance(rest[0], (tuple, list))
+        spread = (
+            parameter.many and parameter.kind in ("int", "Any", "Tensor") and not isinstance(rest[0], (tuple, list))
+        )
         if spread and len(rest) >= 1 and (place == len(positional) - 1 or _only_ints(rest)):
             if parameter.kind == "int" and not all(_is_extent(value) for value in rest):
                 return None
@@ -162,7 +164,7 @@ def bind(signature: Signature, args: Sequence[Any], kwargs: Mapping[str, Any]) -
 
 _NUMPY_NAMES = {
     "axis": "dim", "axes": "dims", "keepdims": "keepdim", "input": "self", "x": "self", "other": "tensor", "x1": "self",
-    "x2": "other",
+    "x2": "other", "a": "self", "arr": "self", "m": "self", "ary": "self",
 }  # fmt: skip
 
 
@@ -176,7 +178,9 @@ def _only_ints(values: Sequence[Any]) -> bool:
 
 
 def _is_extent(value: Any) -> bool:
-    return is_unknown(value) or isinstance(value, (Poly, Rest)) or (isinstance(value, int) and not isinstance(value, bool))
+    return (
+        is_unknown(value) or isinstance(value, (Poly, Rest)) or (isinstance(value, int) and not isinstance(value, bool))
+    )
 
 
 _SCALARS = (int, float, complex, bool, Poly)
@@ -198,6 +202,8 @@ def _fits(value: Any, parameter: Parameter) -> bool:
     if value is None:
         return parameter.optional or parameter.default is None and not parameter.required
     if parameter.many:
+        if isinstance(value, Many):
+            return parameter.kind == "Tensor"
         if isinstance(value, (tuple, list)):
             return all(_is_item(item, parameter.kind) for item in value)
         return _is_item(value, parameter.kind) and parameter.kind != "Tensor"

@@ -20,8 +20,9 @@ from torchlayout.ops.values import UNKNOWN, Alias, Operand, Outcome, Refused, Un
 from torchlayout.sizes import Facts, Poly, Rest, Shape, Size
 
 ROW_MODULES = (
-    "views", "copies", "pointwise", "activations", "reductions", "matmul", "convolution", "normalization", "joining", "factories",
-    "indexing", "sorting", "spectral", "linalg", "attention", "recurrent", "losses", "inplace", "queries", "numpy_rows",
+    "views", "reshaping", "dtype_views", "copies", "pointwise", "activations", "reductions", "matmul", "convolution",
+    "normalization", "joining", "splitting", "gathering", "factories", "indexing", "sorting", "spectral", "linalg",
+    "attention", "recurrent", "losses", "inplace", "queries", "numpy_rows", "numpy_math", "numpy_factories",
     "einops_rows", "vision",
 )  # fmt: skip
 """The files of rows, all beside this one. A name that does not exist here is skipped."""
@@ -132,6 +133,12 @@ class Args:
 
 Transfer = Callable[[Args], Outcome]
 
+ODD_ARGUMENTS = (ArithmeticError, AssertionError, AttributeError, LookupError, TypeError, ValueError)
+"""What a transfer function may run into when a call is one that torch refuses: the outcome is then unknown."""
+
+FORGIVING = True
+"""False in the tests, where a transfer function has to raise `Unknowable` itself."""
+
 
 @dataclass(frozen=True)
 class Op:
@@ -169,6 +176,10 @@ class Op:
         try:
             outcome = self.transfer(args)
         except Unknowable:
+            outcome = UNKNOWN
+        except ODD_ARGUMENTS:
+            if not FORGIVING:
+                raise
             outcome = UNKNOWN
         return derived.into(bound["out"], outcome, facts) if "out" in bound else outcome
 

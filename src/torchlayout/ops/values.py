@@ -130,9 +130,9 @@ class Fields:
 
 @dataclass(frozen=True, slots=True)
 class Many:
-    """A tuple or list of unknown length whose items are all alike."""
+    """A tuple or list of unknown length whose items are all alike: an outcome, and as `Many(operand)` an argument."""
 
-    item: Outcome
+    item: Outcome | Operand
 
 
 @dataclass(frozen=True, slots=True)
