@@ -104,6 +104,30 @@ def test_json_columns_count_code_points(run: Run, folder: Path) -> None:
     assert found["end_location"]["column"] == line.index("view") + 5
 
 
+def test_json_says_where_noqa_works(run: Run, folder: Path) -> None:
+    text = "import torch\nx = y.view(1) \\\n    + z \\\n    + w"
+    (folder / "a.py").write_text(text + "\n")
+    [found] = json.loads(run("check", "a.py", "--output-format=json").out)
+    assert (found["location"]["row"], found["noqa_row"]) == (2, 4)
+    (folder / "a.py").write_text(text + "  # noqa: LAY101\n")
+    assert run("check", "a.py").status == 0
+
+
+def test_a_fix_outside_the_text_is_for_display(run: Run, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from torchlayout.check import analysis
+    from torchlayout.program.nodes import Span
+    from torchlayout.rules.finding import Edit, Finding, Fix, Safety
+
+    fix = Fix("Do", (Edit(Span(99, 0, 99, 1), "x"),), Safety.SAFE)
+    finding = Finding("LAY101", "x", Span(1, 0, 1, 1), fix=fix)
+    monkeypatch.setattr(analysis, "analyze", lambda *_: analysis.Outcome([finding]))
+    (folder / "a.py").write_text("import torch; x.view")
+    for name in formats.names():
+        assert "Traceback" not in run("check", "a.py", "--output-format", name).err
+    [found] = json.loads(run("check", "a.py", "--output-format=json").out)
+    assert found["fix"]["applicability"] == "display"
+
+
 def test_json_lines(run: Run, turned: Path, copied: Path) -> None:
     lines = run("check", ".", "--output-format=json-lines").out.splitlines()
     assert [json.loads(line)["code"] for line in lines] == ["LAY201", "LAY101"]

@@ -83,6 +83,13 @@ class Report:
         cell, row = self.notebook.place(line)
         return Place(cell, row, column + 1)
 
+    def noqa_row(self, finding: Finding) -> int:
+        """The row at whose end `# noqa` silences a finding: the last of the lines that backslashes join to its own."""
+        line = finding.span.line
+        while self.source.line(line).endswith("\\"):
+            line += 1
+        return self._place(line, 0).row
+
     def error_place(self) -> str:
         """Where the file's error is, for a reader; "" where the whole file is meant."""
         error = self.result.error
@@ -119,7 +126,10 @@ class Report:
         """What applying the finding's fix may change; None where it has no fix."""
         if finding.fix is None or not finding.fix.edits:
             return None
-        return real_safety(finding.fix, self.source, self._comments)
+        try:
+            return real_safety(finding.fix, self.source, self._comments)
+        except ValueError:  # an edit outside the text is never applied
+            return Safety.DISPLAY
 
 
 @functools.lru_cache(maxsize=64)

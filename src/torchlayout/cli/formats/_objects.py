@@ -21,7 +21,7 @@ def as_object(report: Report, finding: Finding) -> dict[str, Any]:
         "location": _location(start),
         "message": finding.message,
         "name": name_of(finding.code),
-        "noqa_row": start.row,
+        "noqa_row": report.noqa_row(finding),
         "related": [_related(report, related) for related in finding.related],
         "url": rule_url(finding.code),
     }
