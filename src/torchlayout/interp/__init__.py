@@ -10,14 +10,13 @@ if TYPE_CHECKING:
     from torchlayout.interp.trace import Trace
     from torchlayout.program.unit import Unit
 
-DEFAULT_WORDS = frozenset({".view(", ".view_as(", ".contiguous(", ".reshape(", "reveal_layout("})
 
-
-def run(unit: Unit, options: Options, words: frozenset[str] = DEFAULT_WORDS) -> Trace:
-    """The trace of one file. Raises `SyntaxError` where the file is no Python."""
+def run(unit: Unit, options: Options) -> Trace:
+    """The trace of one file, whose sink words are marked (`Unit.mark_sinks`). Raises `SyntaxError` where the file is
+    no Python."""
     from torchlayout.interp.runner import run as run_unit
 
-    return run_unit(unit, options, words)
+    return run_unit(unit, options)
 
 
 __all__ = ["Options", "run"]

@@ -21,10 +21,9 @@ PER_ITEM_METHODS = frozenset({"__getitem__", "collate_fn", "collate", "__call__"
 """Functions that data loading calls for every sample or batch."""
 
 
-def run(unit: Unit, options: Options, words: frozenset[str]) -> Trace:
-    """The trace of one file. `words` are the sink words of the rules that are asked for."""
+def run(unit: Unit, options: Options) -> Trace:
+    """The trace of one file."""
     activity = Run(unit, options)
-    unit.mark_sinks(words)
     for entry in roots(unit):
         _look_at(entry, activity)
     if unit.outline.module_sinks:

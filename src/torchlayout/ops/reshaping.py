@@ -8,7 +8,7 @@ from torchlayout.ops.table import Args, op
 from torchlayout.ops.transfers import itself, wrapped
 from torchlayout.ops.values import Alias, Outcome, Refused, Result, Unknowable, is_unknown
 from torchlayout.ops.views import real_dim
-from torchlayout.sizes import MAYBE, NO, YES, Extent, Facts, Poly, Rest, Shape, Size, product, single_atom
+from torchlayout.sizes import MAYBE, NO, YES, Extent, Facts, Poly, Rest, Shape, exact_quotient, product, single_atom
 
 VIEW, MAYBE_VIEW = Alias.VIEW, Alias.MAYBE_VIEW
 
@@ -18,25 +18,25 @@ NO_SUCH_VIEW = "view size is not compatible with input tensor's size and stride"
 def viewed(args: Args, layout: Layout, shape: Shape) -> Outcome:
     """`x.view(shape)`. Raises `Refused` where the strides cannot express the shape."""
     facts = args.facts
+    learn_numel(layout, shape, facts)
     answer = view(layout, shape, facts)
     if answer is None:
         raise Unknowable("another number of elements")
     if answer.exists is NO or answer.layout is None:
-        raise Refused("view", NO_SUCH_VIEW)
+        raise Refused("view", NO_SUCH_VIEW, shape=infer_shape(layout.numel, settle_shape(shape, facts), facts))
     operand = args.operand()
-    learn_numel(layout, shape, facts)
     return Result(settle(answer.layout, facts), operand.dtype, YES, operand.numpy, exists=answer.exists)
 
 
 def reshaped(args: Args, layout: Layout, shape: Shape) -> Outcome:
     """`x.reshape(shape)`: a view where one exists, else a packed copy."""
     facts = args.facts
+    learn_numel(layout, shape, facts)
     answer = view(layout, shape, facts)
     if answer is None:
         raise Unknowable("another number of elements")
     wanted = infer_shape(layout.numel, settle_shape(shape, facts), facts)
     assert wanted is not None
-    learn_numel(layout, shape, facts)
     operand = args.operand()
     if answer.exists is YES and answer.layout is not None:
         return Result(settle(answer.layout, facts), operand.dtype, YES)
@@ -59,34 +59,38 @@ def _flat_either_way(layout: Layout, wanted: Shape, facts: Facts) -> bool:
 
 
 def learn_numel(layout: Layout, shape: Shape, facts: Facts) -> None:
-    """The call went through, so both shapes have as many elements."""
+    """Both shapes have as many elements, or the call raises whatever the strides.
+
+    Where the shape holds both `a // b` and `b`, the division is exact: that is how heads are split.
+    """
+    total = product(extent for extent in shape if not isinstance(extent, Rest) and extent != -1)
+    for extent in shape:
+        atom = None if isinstance(extent, (int, Rest)) else single_atom(extent)
+        if atom is not None and isinstance(atom.key, tuple) and len(atom.key) == 3 and atom.key[0] == "//":
+            _, whole, part = atom.key
+            if exact_quotient(total, part * extent) is not None:
+                facts.learn_equal(whole, part * extent)
     if any(isinstance(extent, int) and extent < 0 for extent in shape):
         return
     facts.learn_equal(layout.numel, product(e.numel if isinstance(e, Rest) else e for e in shape))
 
 
 def wanted_shape(args: Args, name: str) -> Shape:
-    """The sizes asked for. One that is not known, or that may be -1 for all we know, is an unknown of its own."""
+    """The sizes asked for. One that is not known is an unknown of its own; -1 is taken to be written as such."""
     value = args.known(name)
     items = value if isinstance(value, (tuple, list)) else (value,)
     facts = args.facts
-    solved = any(isinstance(item, int) and item == -1 for item in items)
     shape: list[Extent] = []
     for place, item in enumerate(items):
         if isinstance(item, Rest):
             shape.append(item)
         elif isinstance(item, (int, Poly)) and not isinstance(item, bool):
-            size = facts.normal(item)
-            shape.append(facts.symbols.fresh(("size", place)) if not solved and _may_be_hole(size, facts) else size)
+            shape.append(facts.normal(item))
         elif is_unknown(item):
             shape.append(facts.symbols.fresh(("size", place)))
         else:
             raise Unknowable("a size that is no int")
     return tuple(shape)
-
-
-def _may_be_hole(size: Size, facts: Facts) -> bool:
-    return not facts.assumed and single_atom(size) is not None and facts.bounds(size)[0] is None
 
 
 def view_sizes(args: Args) -> Outcome:

@@ -157,8 +157,10 @@ class Refused(Exception):
     "needs-contiguous".
     """
 
-    def __init__(self, kind: str, message: str, parameter: str = "self") -> None:
+    def __init__(self, kind: str, message: str, parameter: str = "self", shape: Shape | None = None) -> None:
         super().__init__(message)
         self.kind = kind
         self.message = message
         self.parameter = parameter
+        self.shape = shape
+        """The shape that was asked for, where it is known: what a mended call would give."""
