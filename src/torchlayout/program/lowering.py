@@ -13,7 +13,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from torchlayout.program import nodes
-from torchlayout.program.depth import CannotLower, check_depth, first_line
+from torchlayout.program.depth import CannotLower, first_line
 from torchlayout.program.outline import Entry
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ def lower(unit: Unit, entry: Entry) -> nodes.Function | nodes.Class:
 
     Raises `CannotLower`. `unit.lowered(entry)` does the same and remembers it.
     """
-    check_depth(unit.source, [entry.node])
+    unit.depth_guard.check([entry.node])
     first = entry.start
     while entry.node.decorator_list and first > 1 and not unit.source.line(first).lstrip().startswith("@"):
         first -= 1  # a decorator in parentheses: `ast` knows where the expression starts, not the `@`
@@ -46,7 +46,7 @@ def lower_statements(unit: Unit, body: list[ast.stmt], entries: dict[ast.stmt, E
     Raises `CannotLower`.
     """
     rest = [statement for statement in body if statement not in entries]
-    check_depth(unit.source, rest)
+    unit.depth_guard.check(rest)
     pieces: list[tuple[int, int]] = []
     for statement in rest:
         first, last = first_line(statement), statement.end_lineno or statement.lineno

@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from torchlayout.program.constants import UNKNOWN, Unknown, fold
-from torchlayout.program.depth import CannotLower
+from torchlayout.program.depth import CannotLower, DepthGuard
 from torchlayout.program.outline import Entry, Outline
 from torchlayout.program.source import Source
 from torchlayout.program.spans import Span
@@ -40,6 +40,10 @@ class Unit:
     @cached_property
     def tree(self) -> ast.Module:
         return self._tree if self._tree is not None else parse(self.source.clean, self.path)
+
+    @cached_property
+    def depth_guard(self) -> DepthGuard:
+        return DepthGuard(self.source)
 
     @cached_property
     def outline(self) -> Outline:
