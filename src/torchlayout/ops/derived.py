@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from torchlayout.layouts import has_overlap, settle, unknown_strides
 from torchlayout.ops.values import (
     UNKNOWN,
+    Alternatives,
     Fields,
     Operand,
     Outcome,
@@ -43,15 +45,19 @@ def in_place(name: str, transfer: Callable[[Args], Outcome], is_view: bool) -> C
         first = args.op.signature.parameters[0].name
         operand = args.operand(first)
         if is_view:
-            outcome = transfer(args)
-            if not isinstance(outcome, Result):
-                return outcome
-            return Result(outcome.layout, operand.dtype, YES, of=first, same_object=True)
+            return _itself_as(transfer(args))
         if name not in SILENT_ON_OVERLAP:
             refuse_overlap(operand, args.facts, first)
         return Result(args.layout(first), operand.dtype, YES, of=first, same_object=True)
 
     return apply
+
+
+def _itself_as(outcome: Outcome) -> Outcome:
+    """The outcome of the view, as the tensor itself."""
+    if isinstance(outcome, Alternatives):
+        return Alternatives(tuple(_itself_as(one) for one in outcome.outcomes))
+    return replace(outcome, same_object=True, shares=YES) if isinstance(outcome, Result) else outcome
 
 
 def into(out: Any, outcome: Outcome, facts: Facts) -> Outcome:
