@@ -114,10 +114,18 @@ ARRAYS = arrays()
 EXAMPLES = sorted({row.example for row in all_rows() if row.numpy and row.example} | {text.strip() for text in MORE})
 
 
-def verdicts(example: str) -> list[Verdict]:
+def verdicts(example: str, every: int = 3) -> list[Verdict]:
+    """The verdicts on every third array, or on all."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return [check_example(example, torch.zeros(1), a=array) for array in ARRAYS]
+        return [check_example(example, torch.zeros(1), a=array) for array in ARRAYS[::every]]
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("example", EXAMPLES)
+def test_numpy_agrees_on_every_array(example: str) -> None:
+    wrong = [verdict.detail for verdict in verdicts(example, 1) if verdict.kind in ("wrong", "absent")]
+    assert not wrong, wrong[0]
 
 
 @pytest.mark.parametrize("example", EXAMPLES)
@@ -135,10 +143,13 @@ def test_most_answers_are_exact() -> None:
     assert counts["exact"] >= 0.9 * (counts["exact"] + counts["unknown"])
 
 
-@pytest.mark.parametrize(("name", "x"), inputs(), ids=[name for name, _ in inputs()])
+FILLED = [(name, x) for name, x in inputs() if x.numel()]
+
+
+@pytest.mark.parametrize(("name", "x"), FILLED, ids=[name for name, _ in FILLED])
 def test_tensor_to_array_keeps_strides(name: str, x: torch.Tensor) -> None:
     verdict = check_call("Tensor.numpy", [x])
-    assert verdict.kind in ("exact", "unknown"), verdict.detail
+    assert verdict.kind == "exact", verdict.detail
 
 
 def test_packing_keeps_a_reversed_dimension_of_size_one() -> None:

@@ -1,0 +1,72 @@
+"""Compares a module's row with the real module, call by call."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import torch
+from conformance import Abstraction, Comparison, Verdict, Wrong, _describe, _number, _tensors_in
+
+from torchlayout.layouts import settle
+from torchlayout.ops import UNKNOWN, Refused
+from torchlayout.ops.modules import ModuleRow
+from torchlayout.sizes import Facts
+
+
+def abstract(value: Any) -> Any:
+    """A constructor's argument as the table takes it."""
+    return Abstraction()(value)
+
+
+def check_module(
+    real: torch.nn.Module,
+    row: ModuleRow,
+    args: Sequence[Any],
+    kwargs: Mapping[str, Any],
+    inputs: Sequence[Any],
+    options: Mapping[str, Any] | None = None,
+    *,
+    assumed: bool = True,
+) -> Verdict:
+    """Call a module that was constructed with `args` and `kwargs`, and ask its row; as `conformance.check_call`."""
+    options = options or {}
+    name = type(real).__name__
+    config = row.bind([abstract(value) for value in args], {key: abstract(value) for key, value in kwargs.items()})
+    if config is None:
+        return Verdict("wrong", name, f"the constructor does not take {args} {kwargs}")
+    abstraction = Abstraction()
+    given = [abstraction(value) for value in inputs]
+    given_options = {key: abstraction(value) for key, value in options.items()}
+    described = f"{name}({args}, {kwargs}) of {_describe(inputs, options)}"
+    facts = Facts()
+    facts = facts.assumed_world if assumed else facts
+    bound = row.bind_forward(given, given_options) or {}
+    try:
+        outcome = row.forward(config, given, given_options, facts)
+    except Refused as refusal:
+        outcome = refusal
+    try:
+        with torch.no_grad():
+            value = real(*inputs, **options)
+    except Exception as error:
+        return Verdict("invalid", name, f"{described}: {error}")
+    if isinstance(outcome, Refused):
+        return Verdict("wrong", name, f"{described}: refused ({outcome.message}), torch allows it")
+
+    def owners(parameter: str) -> list[Any]:
+        operand = bound.get(parameter, UNKNOWN)
+        return [abstraction.tensors[id(operand)]] if id(operand) in abstraction.tensors else []
+
+    comparison = Comparison(
+        facts,
+        lambda size: _number(facts, size),
+        lambda layout: settle(layout, facts),
+        owners,
+        _tensors_in([*inputs, *options.values()]),
+    )
+    try:
+        comparison.compare(outcome, value)
+    except Wrong as wrong:
+        return Verdict("wrong", name, f"{described}: said {wrong}")
+    return Verdict("exact" if comparison.exact else "unknown", name, described)
