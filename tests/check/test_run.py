@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import multiprocessing
 import os
@@ -15,9 +16,12 @@ import pytest
 from torchlayout.check import analysis, run
 from torchlayout.check.cache import Cache
 from torchlayout.check.reading import UnreadableSource
-from torchlayout.check.results import FileResult
+from torchlayout.check.results import FileError, FileResult, Suppression
 from torchlayout.check.run import check_file, check_paths
 from torchlayout.check.settings import Settings
+from torchlayout.program.nodes import Span
+from torchlayout.rules.drawing import Drawing, Picture
+from torchlayout.rules.finding import Edit, Finding, Fix, Related, Safety
 
 pytestmark = pytest.mark.usefixtures("fake_analysis")
 
@@ -171,6 +175,36 @@ def test_a_result_holds_while_the_files_it_read_are_the_same(tmp_path: Path, mon
         assert check_file(str(path), Settings(), cache) == first
         assert first.reads == (other.as_posix(),)
         assert counter.calls == calls
+
+
+def test_every_part_of_a_result_survives(tmp_path: Path) -> None:
+    span = Span(1, 2, 3, 4)
+    before, after = Picture("x.t()", ("B", "3"), ("1", "B")), Picture("copy", ("B", "3"), ("3", "1"))
+    findings = [
+        Finding("LAY101", "wrong", span),
+        Finding(
+            "LAY201",
+            "ünïcode",
+            span,
+            (Related(span, "here"), Related(span, "there", "b.py")),
+            Fix("mend", (Edit(span, "x"), Edit(span, "")), Safety.UNSAFE),
+            {"shape": ["B", "4"], "stride": None, "contiguous": "no", "proved": True},
+            Drawing(before, after),
+        ),
+        Finding("LAY102", "drawn", span, drawing=Drawing(before, None)),
+    ]
+    assert all(getattr(findings[1], field.name) for field in dataclasses.fields(Finding)), "a new field: cache it too"
+    result = FileResult(
+        "a.py",
+        None,
+        tuple(findings),
+        FileError("bad", 3, 4),
+        (Suppression(span, "# x", ("LAY1",), True, False),),
+        ("n",),
+    )
+    cache = Cache(str(tmp_path))
+    cache.put("0" * 64, result)
+    assert cache.get("0" * 64, "a.py") == result
 
 
 def test_the_place_of_a_file_is_part_of_its_key(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -21,6 +21,7 @@ from typing import Any
 from torchlayout import __version__
 from torchlayout.check.results import FileError, FileResult, Suppression
 from torchlayout.program.nodes import Span
+from torchlayout.rules.drawing import Drawing, Picture
 from torchlayout.rules.finding import Edit, Finding, Fix, Related, Safety
 
 DEFAULT_FOLDER = ".torchlayout_cache"
@@ -134,7 +135,7 @@ def _encoded_finding(finding: Finding) -> list[Any]:
     fix = None
     if finding.fix is not None:
         fix = [finding.fix.title, [[edit.span, edit.text] for edit in finding.fix.edits], finding.fix.safety.value]
-    return [finding.code, finding.message, finding.span, related, fix, finding.layout]
+    return [finding.code, finding.message, finding.span, related, fix, finding.layout, finding.drawing]
 
 
 def _decoded(kept: Any, path: str) -> FileResult:
@@ -156,13 +157,19 @@ def _decoded_finding(
     related: list[Any],
     fix: list[Any] | None,
     layout: dict[str, object] | None,
+    drawing: list[Any] | None,
 ) -> Finding:
     places = tuple(Related(_span(place), text, path) for place, text, path in related)
     mended = None
     if fix is not None:
         title, edits, safety = fix
         mended = Fix(title, tuple(Edit(_span(place), text) for place, text in edits), Safety(safety))
-    return Finding(code, message, _span(span), places, mended, layout)
+    drawn = None if drawing is None else Drawing(*(part and _picture(*part) for part in drawing))
+    return Finding(code, message, _span(span), places, mended, layout, drawn)
+
+
+def _picture(title: str, shape: list[str], stride: list[str]) -> Picture:
+    return Picture(title, tuple(shape), tuple(stride))
 
 
 def _span(numbers: list[int]) -> Span:
