@@ -20,8 +20,8 @@ from torchlayout.ops.values import UNKNOWN, Alias, Operand, Outcome, Refused, Un
 from torchlayout.sizes import Facts, Poly, Rest, Shape, Size
 
 ROW_MODULES = (
-    "views", "reshaping", "dtype_views", "copies", "pointwise", "activations", "reductions", "matmul", "convolution",
-    "normalization", "joining", "splitting", "gathering", "factories", "indexing", "sorting", "spectral", "linalg",
+    "views", "reshaping", "dtype_views", "copies", "pointwise", "activations", "reductions", "matmul", "einsum",
+    "convolution", "pooling", "resizing", "normalization", "rearranging", "joining", "splitting", "gathering", "factories", "indexing", "sorting", "spectral", "linalg",
     "attention", "recurrent", "losses", "inplace", "queries", "numpy_rows", "numpy_math", "numpy_factories",
     "einops_rows", "vision",
 )  # fmt: skip
@@ -310,7 +310,7 @@ def select(rows: Sequence[Op], args: Sequence[Any], kwargs: Mapping[str, Any]) -
     Every row takes `out=`, which its schema does not name.
     """
     out = kwargs.get("out")
-    if out is not None:
+    if "out" in kwargs:
         kwargs = {name: value for name, value in kwargs.items() if name != "out"}
     for row in rows:
         bound = row.bind(args, kwargs)
