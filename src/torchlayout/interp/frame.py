@@ -110,6 +110,8 @@ class Frame:
     """The loop around the call that led here ("call" for a function that is run per item)."""
     discarding: Span | None = None
     """The call whose value the current statement throws away."""
+    public: bool = True
+    """Callers that are not known may come with other arguments."""
     guards: list[str] = field(default_factory=list)
     """Receivers whose `is_contiguous()` was tested around the current statement, as text."""
 

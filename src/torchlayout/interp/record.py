@@ -43,6 +43,7 @@ def visit(
         fr.discarding == span,
         text,
         text in fr.guards,
+        fr.public,
     )
 
 

@@ -103,7 +103,7 @@ def _run_alone(function: Function, receiver: Value, state: State, activity: Run)
     loop = Loop(function.node.span, "call") if per_item and _handles_items(function) else None
     frame = Frame(
         activity, function.unit, function.name, (("alone", function.name, function.node.span.line),), function.closure,
-        owner=function.owner, receiver=receiver, outer_loop=loop,
+        owner=function.owner, receiver=receiver, outer_loop=loop, public=_is_public(function.name),
     )  # fmt: skip
     nested = len(activity.nested)
     run_body(function, own_arguments(function, receiver, state, frame), state, frame)
@@ -111,10 +111,14 @@ def _run_alone(function: Function, receiver: Value, state: State, activity: Run)
         if not _was_called(inner, activity):
             inner_frame = Frame(
                 activity, inner.unit, inner.name, (("alone", inner.name, inner.node.span.line),), inner.closure,
-                owner=inner.owner,
+                owner=inner.owner, public=False,
             )  # fmt: skip
             run_body(inner, own_arguments(inner, None, state, inner_frame), state.copy(), inner_frame)
     del activity.nested[nested:]
+
+
+def _is_public(name: str) -> bool:
+    return not name.startswith("_") or name.endswith("__")
 
 
 def _handles_items(function: Function) -> bool:

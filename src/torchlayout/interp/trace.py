@@ -94,6 +94,8 @@ class Visit:
     """The receiver as written, shortened: `q.transpose(-2, -1)`."""
     guarded: bool = False
     """Reached only where `is_contiguous()` of the receiver was tested."""
+    public: bool = True
+    """Callers that are not known may come too: the function is neither nested nor private by its name."""
 
 
 @dataclass(slots=True)
