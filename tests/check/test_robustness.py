@@ -188,9 +188,23 @@ def test_every_syntax(name: str, end: str) -> None:
     checked(("import torch\n" + SYNTAX[name] + "\n").replace("\n", end), name)
 
 
+FINDINGS = """import torch
+
+def heads(x, mask):
+    b, h, t, d = x.shape
+    y = x.transpose(1, 2)
+    if mask:
+        y = y.flip(0)
+    for _ in range(3):
+        z = y.contiguous()
+    return torch.randn(3, 4).t().view(12), y.view(b, t, h * d), z.contiguous()
+"""
+
+
 def test_the_same_whatever_the_hash_seed(tmp_path: Path) -> None:
     for number, path in enumerate(OWN_SOURCES[::10]):
         (tmp_path / f"f{number}.py").write_text(as_tensor_code(path.read_text(encoding="utf-8")), encoding="utf-8")
+    (tmp_path / "g.py").write_text(FINDINGS, encoding="utf-8")
     code = (
         "from torchlayout.check.run import check_paths\nfrom torchlayout.check.settings import Settings\n"
         "for result in check_paths(['.'], Settings(select=('LAY',)), jobs=JOBS):\n    print(result.findings)\n"
@@ -207,7 +221,7 @@ def test_the_same_whatever_the_hash_seed(tmp_path: Path) -> None:
         )
         outputs.add(done.stdout)
     assert len(outputs) == 1
-    assert "LAY" in outputs.pop()
+    assert "LAY101" in outputs.pop()
 
 
 def installed() -> Iterator[Path]:
