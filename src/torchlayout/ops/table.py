@@ -181,7 +181,7 @@ class Op:
             if not FORGIVING:
                 raise
             outcome = UNKNOWN
-        return derived.into(bound["out"], outcome, facts) if "out" in bound else outcome
+        return derived.into(self.name, bound["out"], outcome, facts) if "out" in bound else outcome
 
 
 _ROWS: dict[str, list[Op]] = {}
