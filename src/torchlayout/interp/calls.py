@@ -5,7 +5,7 @@ Everything that is not known gives an `Opaque` value, and forgets the contents o
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from torchlayout.interp import record
@@ -40,7 +40,7 @@ from torchlayout.interp.values import (
     items_of,
     join_all,
 )
-from torchlayout.ops import Operand, find_function
+from torchlayout.ops import Operand, find_function, find_method
 from torchlayout.layouts import channels_last, contiguous, unknown_strides
 from torchlayout.ops.modules import find_module
 from torchlayout.program import nodes
@@ -136,8 +136,7 @@ def call_value(
         )  # fmt: skip
         return call_value(callee.function, merged, node, st, fr, loop)
     if isinstance(callee, Union_):
-        found = [call_value(c, arguments, node, st, fr, loop) for c in callee.choices if c is not None]
-        return join_all(found, fr.place(node.span))
+        return _each(callee, lambda choice: call_value(choice, arguments, node, st, fr, loop), node, fr)
     return unknown_call(expression_text(node.func), arguments, node, st, fr)
 
 
@@ -227,12 +226,12 @@ def call_method(
     if isinstance(receiver, Opaque):
         return opaque_method(receiver, name, arguments, node, receiver_node, st, fr)
     if isinstance(receiver, Union_):
-        found = [
-            call_method(choice, name, arguments, node, receiver_node, st, fr)
-            for choice in receiver.choices
-            if choice is not None
-        ]
-        return join_all(found, fr.place(node.span))
+        tensor = as_tensor(receiver, st.facts) if find_method(name) and _has_tensor(receiver) else None
+        if tensor is not None:
+            return tensor_method(tensor, name, arguments, node, receiver_node, st, fr)
+        return _each(
+            receiver, lambda choice: call_method(choice, name, arguments, node, receiver_node, st, fr), node, fr
+        )
     if isinstance(receiver, (Held, Sequence, Many, Dictionary, str, Container)):
         return container_method(receiver, name, arguments, node, st, fr)
     if isinstance(receiver, Instance) and name in ("parameters", "modules", "state_dict", "named_parameters"):
@@ -291,5 +290,17 @@ def forget(arguments: Arguments, st: State, fr: Frame, span: Span) -> None:
                 st.heap[value.ref] = Many(join_all([*items_of(inner), unknown], (fr.place(span), "items")), "list")
 
 
-def tensor_receiver(value: Value, st: State) -> Tensor | None:
-    return as_tensor(value, st.facts)
+def _each(value: Union_, run: Callable[[Value], Value], node: nodes.Call, fr: Frame) -> Value:
+    """Call each alternative, as a context of its own; None is left out, for calling it raises."""
+    context = fr.context
+    found: list[Value] = []
+    for place, choice in enumerate(value.choices):
+        if choice is not None:
+            fr.context = (*context, ("choice", place))
+            found.append(run(choice))
+    fr.context = context
+    return join_all(found, fr.place(node.span))
+
+
+def _has_tensor(value: Union_) -> bool:
+    return any(isinstance(choice, Tensor) for choice in value.choices)

@@ -24,7 +24,7 @@ from torchlayout.interp.values import (
     Value,
     same,
 )
-from torchlayout.layouts import Layout, contiguous, is_contiguous, with_rank
+from torchlayout.layouts import Layout, contiguous, is_contiguous, settle, unknown_strides, with_rank
 from torchlayout.ops import Operand
 from torchlayout.program import nodes
 from torchlayout.sizes import MAYBE, NO, YES, Facts, Poly, Rest
@@ -151,6 +151,8 @@ def _rank_subject(node: nodes.Expr, st: State, fr: Frame) -> nodes.Expr | None:
             return func.value
         if isinstance(func, nodes.Name) and func.id == "len" and len(node.args) == 1:
             inner = node.args[0].value
+            if isinstance(inner, nodes.Name):
+                return inner if isinstance(_read(inner, st, fr), Sequence) else None
             if isinstance(inner, nodes.Attribute) and inner.attr == "shape":
                 return inner.value
             if isinstance(inner, nodes.Call) and isinstance(inner.func, nodes.Attribute) and inner.func.attr == "size":
@@ -164,6 +166,10 @@ def _rank(subject: nodes.Expr, left: nodes.Expr, op: str, right: nodes.Expr, st:
     wanted = right.value if isinstance(right, nodes.Const) else None
     if value is _MISSING or not isinstance(wanted, int):
         return True
+    if isinstance(value, Sequence):
+        if op != "==" or not all(isinstance(item, (int, Poly, Rest)) for item in value.items):
+            return True
+        return with_rank(unknown_strides(tuple(value.items)), wanted, st.facts) is not None
     tensor = as_tensor(value, st.facts) if isinstance(value, (Tensor, Opaque)) else None
     if tensor is None:
         return True
@@ -175,8 +181,6 @@ def _rank(subject: nodes.Expr, left: nodes.Expr, op: str, right: nodes.Expr, st:
     facts = st.facts
 
     def keep(operand: Operand) -> bool:
-        from torchlayout.layouts import settle
-
         rank = settle(operand.layout, facts).rank
         return rank is None or check(rank)
 

@@ -66,7 +66,7 @@ def as_tensor(value: Value, facts: Facts) -> Tensor | None:
     if isinstance(value, Union_):
         tensors = [t for t in map(lambda v: as_tensor(v, facts), value.choices) if t is not None]
         if tensors:
-            joined = join_all(list(tensors), ("tensor", id(value.choices)))
+            joined = join_all(list(tensors), ("choice", *(tensor.ident for tensor in tensors)))
             return joined if isinstance(joined, Tensor) else tensors[0]
     return None
 

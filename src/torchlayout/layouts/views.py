@@ -27,6 +27,8 @@ class Run:
 
     numel: Size
     stride: Size | None
+    apart: bool = True
+    """It certainly does not continue the run before it."""
 
 
 def infer_shape(numel: Size, shape: Shape, facts: Facts) -> Shape | None:
@@ -65,10 +67,10 @@ def runs(layout: Layout, facts: Facts) -> tuple[list[Run], Truth]:
             if adjacent is NO and (facts.above_one(dim.size) is not YES or facts.above_one(outer.numel) is not YES):
                 adjacent = MAYBE
         if adjacent is YES:
-            found[-1] = Run(outer.numel * dim.size, dim.stride)
+            found[-1] = Run(outer.numel * dim.size, dim.stride, outer.apart)
         else:
             sure = sure & (MAYBE if adjacent is MAYBE else YES)
-            found.append(Run(dim.size, dim.stride))
+            found.append(Run(dim.size, dim.stride, adjacent is NO))
     return found, sure
 
 
@@ -86,9 +88,34 @@ def view(layout: Layout, shape: Shape, facts: Facts) -> ViewAnswer | None:
     cut, dims = _cut(found, list(wanted), facts)
     if cut is YES:
         return ViewAnswer(YES, Layout(tuple(dims), layout.offset))
-    if cut is NO and sure is YES:
+    if (cut is NO and sure is YES) or _merges(found, wanted, facts):
         return ViewAnswer(NO, None)
     return ViewAnswer(MAYBE, unknown_strides(wanted))
+
+
+def _merges(found: list[Run], wanted: Shape, facts: Facts) -> bool:
+    """Whether the shape is sure to merge across a certain boundary between two runs.
+
+    Each boundary needs a cut of the shape behind which lie just as many elements; the shape offers one fewer cuts
+    than it has dimensions.
+    """
+    cuts: list[Size] = []
+    inner: Size = 1
+    for extent in reversed(wanted[1:]):
+        inner = inner * (extent.numel if isinstance(extent, Rest) else extent)
+        if facts.is_one(inner) is not YES and not (cuts and facts.equal(cuts[-1], inner) is YES):
+            cuts.append(inner)
+    boundaries: list[Size] = []
+    inner = 1
+    for run in reversed(found[1:]):
+        inner = inner * run.numel
+        if run.apart:
+            boundaries.append(inner)
+    if any(isinstance(extent, Rest) for extent in wanted):
+        return False
+    if len(boundaries) > len(cuts):
+        return True
+    return any(all(facts.equal(cut, boundary) is NO for cut in cuts) for boundary in boundaries)
 
 
 def _cut(found: list[Run], wanted: list[Size | Rest], facts: Facts) -> tuple[Truth, list[Dim]]:
