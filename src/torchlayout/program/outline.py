@@ -4,7 +4,8 @@ Only statements that can hold definitions are walked, expressions never. Everyth
 functions hold a *sink word*, which names a function mentions) comes from a regular expression over the text.
 
 Vocabulary: *entry* (a function or class), *sink word* (a name whose call a rule could report on, such as
-`.view(`), *target* (an outermost function whose lines hold a sink word).
+`.view(`), *companion* (a word that must stand in the same function for a sink word to count), *target* (an outermost
+function whose lines hold a sink word).
 """
 
 from __future__ import annotations
@@ -26,10 +27,12 @@ _CALLED = re.compile(r"([^\W\d]\w*)\s*\(")
 # ---------------------------------------------------------------- the gate
 @lru_cache(maxsize=64)
 def _gate(words: frozenset[str]) -> re.Pattern[str]:
-    methods, names = [], []
+    methods, names, marks = [], [], []
     for word in sorted(words):
         name = re.escape(word.strip(".( "))
-        if word.startswith("."):
+        if not re.search(r"\w", word):
+            marks.append(r"\s*".join(map(re.escape, word)) + ("(?!=)" if word.endswith("=") else ""))
+        elif word.startswith("."):
             methods.append(name + r"\s*\(" if word.endswith("(") else name + r"\b")
         else:
             names.append(name + r"\s*\(" if word.endswith("(") else name + r"\b")
@@ -38,16 +41,34 @@ def _gate(words: frozenset[str]) -> re.Pattern[str]:
         parts.append(r"\.\s*(?:" + "|".join(methods) + ")")
     if names:
         parts.append(r"\b(?:" + "|".join(names) + ")")
+    parts += marks
     return re.compile("|".join(parts) if parts else r"(?!)")
+
+
+@lru_cache(maxsize=64)
+def _by_companions(words: frozenset[str]) -> tuple[tuple[re.Pattern[str], re.Pattern[str] | None], ...]:
+    """The words as patterns, each with the pattern of its companions, None for words that need none."""
+    groups: dict[str, set[str]] = {}
+    for word in words:
+        head, _, companions = word.partition(" with ")
+        groups.setdefault(companions, set()).add(head)
+    return tuple(
+        (_gate(frozenset(heads)), _gate(frozenset(companions.split())) if companions else None)
+        for companions, heads in sorted(groups.items())
+    )
 
 
 def gate(text: str, words: Iterable[str]) -> bool:
     """Whether any sink word occurs in the text at all, be it in a comment.
 
     A word is a name; with a dot in front only an attribute counts, with `(` behind only a call. White space
-    around the dot and before the parenthesis is allowed for.
+    around the dot and before the parenthesis is allowed for. A word without letters (`+=`) counts as it stands.
+    "word with a b c" counts where one of the companions a, b and c stands in the same function.
     """
-    return _gate(frozenset(words)).search(text) is not None
+    return any(
+        heads.search(text) is not None and (companions is None or companions.search(text) is not None)
+        for heads, companions in _by_companions(frozenset(words))
+    )
 
 
 # ---------------------------------------------------------------- entries
@@ -183,15 +204,25 @@ class Outline:
         self.module_sinks = []
         for entry in self.entries:
             entry.sinks = []
+        for heads, companions in _by_companions(chosen):
+            self._mark(heads, companions)
+        for lines in (self.module_sinks, *(entry.sinks for entry in self.entries)):
+            lines[:] = sorted(set(lines))
+
+    def _mark(self, heads: re.Pattern[str], companions: re.Pattern[str] | None) -> None:
         text, line, last = self.source.clean, 1, 0
-        for match in _gate(chosen).finditer(text):
+        accompanied: dict[Entry | None, bool] = {}
+        for match in heads.finditer(text):
             end = match.end()  # the name, where dot and name stand on two lines
             line += text.count("\n", last, end)
             last = end
             owner = self.at(line)
-            lines = self.module_sinks if owner is None else owner.sinks
-            if not lines or lines[-1] != line:
-                lines.append(line)
+            if companions is not None:
+                if owner not in accompanied:
+                    accompanied[owner] = companions.search(text if owner is None else self.text(owner)) is not None
+                if not accompanied[owner]:
+                    continue
+            (self.module_sinks if owner is None else owner.sinks).append(line)
 
     def targets(self) -> list[Entry]:
         """The outermost functions that hold a sink word, in order of their lines.
