@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import collections
 import functools
-import itertools
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -23,7 +22,13 @@ from torch.utils._pytree import tree_flatten, tree_unflatten
 MAX_SHOWN = 3
 """Wrong comparisons that a report quotes for each operator."""
 
+MAX_SAMPLES = 1000
+"""More samples of one operator than torch's catalogue has."""
+
 NOT_CALLED_BY_PEOPLE = ("jiterator", "_refs", "nn.functional._scaled")
+
+FRAGILE = frozenset({"lu_unpack"})
+"""Operators that crash on index tensors of another shape than the sample's."""
 
 PROPERTY = ".__get__"
 
@@ -71,10 +76,13 @@ class Watch(TorchFunctionMode):
         if name is None:
             return func(*args, **kwargs)
         results: list[Any] = []
+        swap = name in REFLECTED and isinstance(args[1], torch.Tensor)
 
         def real(*args: Any, **kwargs: Any) -> Any:
-            results.append(func(*args, **kwargs))
+            results.append(func(*(reversed(args) if swap else args), **kwargs))
             return results[-1]
+
+        name, args = REFLECTED.get(name, name), tuple(reversed(args)) if swap else args
 
         self.verdicts.append(check_call(name, args, kwargs, real=real, device=self.device))
         return results[-1] if results else func(*args, **kwargs)
@@ -89,14 +97,16 @@ def spelled(func: Callable[..., Any]) -> str | None:
     if name.startswith("torch.Tensor."):
         name = name.removeprefix("torch.")
         if name.endswith(PROPERTY):
-            return "attribute." + name.removeprefix("Tensor.").removesuffix(PROPERTY)
+            return None if name in IGNORED else "attribute." + name.removeprefix("Tensor.").removesuffix(PROPERTY)
         return None if name in IGNORED else DUNDERS.get(name, name)
     return name.replace("torch._C._nn.", "torch.nn.functional.").replace("torch._C._special.special_", "torch.special.")
 
 
 IGNORED = frozenset({
     "Tensor.__setitem__", "Tensor.__bool__", "Tensor.__int__", "Tensor.__float__", "Tensor.__index__",
-    "Tensor.__complex__", "Tensor.__format__", "Tensor.__repr__", "Tensor.__contains__", "Tensor.__deepcopy__",
+    "Tensor.__complex__", "Tensor.device.__get__", "Tensor.dtype.__get__", "Tensor.layout.__get__",
+    "Tensor.is_cuda.__get__", "Tensor.requires_grad.__get__", "Tensor.is_sparse.__get__", "Tensor.is_leaf.__get__",
+    "Tensor.__format__", "Tensor.__repr__", "Tensor.__contains__", "Tensor.__deepcopy__",
 })  # fmt: skip
 _BINARY = {
     "add": "add", "sub": "sub", "mul": "mul", "truediv": "div", "floordiv": "floor_divide", "mod": "remainder",
@@ -105,12 +115,11 @@ _BINARY = {
 }  # fmt: skip
 DUNDERS = {
     **{f"Tensor.__{name}__": f"Tensor.{row}" for name, row in _BINARY.items()},
-    **{f"Tensor.__r{name}__": f"Tensor.{row}" for name, row in _BINARY.items()},
     **{f"Tensor.__i{name}__": f"Tensor.{row}_" for name, row in _BINARY.items()},
     **{f"Tensor.__{name}__": f"Tensor.{name}" for name in ("eq", "ne", "lt", "le", "gt", "ge", "neg", "abs")},
     "Tensor.__invert__": "Tensor.bitwise_not", "Tensor.__pos__": "Tensor.positive",
-    "Tensor.__rmatmul__": "Tensor.__rmatmul__",
 }  # fmt: skip
+REFLECTED = {f"Tensor.__r{name}__": f"Tensor.{row}" for name, row in _BINARY.items()}
 
 
 def catalogue() -> list[Any]:
@@ -131,12 +140,16 @@ def dtype_of(info: Any, device: str) -> torch.dtype:
 def samples(info: Any, device: str, limit: int | None) -> Iterator[Any]:
     torch.manual_seed(RANDOM_SEED)
     try:
-        yield from itertools.islice(info.sample_inputs(device, dtype_of(info, device), requires_grad=False), limit)
-    except (RuntimeError, NotImplementedError, AssertionError, ImportError, ValueError):
-        return
+        found = info.sample_inputs(device, dtype_of(info, device), requires_grad=False)
+        for _ in range(limit or MAX_SAMPLES):
+            yield next(found)
+    except (StopIteration, RuntimeError, NotImplementedError, AssertionError, ImportError, ValueError, TypeError):
+        return  # no more samples, or none that this build of torch can make
 
 
-def arrangements(sample: Any, limit: int | None) -> Iterator[tuple[Any, tuple[Any, ...], dict[str, Any]]]:
+def arrangements(
+    sample: Any, limit: int | None, shrink: bool = True
+) -> Iterator[tuple[Any, tuple[Any, ...], dict[str, Any]]]:
     """The sample's arguments as they are, with its first tensor varied, with the others, and with all of them."""
     leaves, spec = tree_flatten((sample.input, tuple(sample.args), dict(sample.kwargs)))
     places = [i for i, leaf in enumerate(leaves) if isinstance(leaf, torch.Tensor) and leaf.layout is torch.strided]
@@ -145,16 +158,16 @@ def arrangements(sample: Any, limit: int | None) -> Iterator[tuple[Any, tuple[An
         new = [replica(changed.get(i, leaf)) if i in places else leaf for i, leaf in enumerate(leaves)]
         return tree_unflatten(new, spec)
 
-    def forms(place: int, shrink: bool) -> list[torch.Tensor]:
-        return [variant for _, variant in variants(leaves[place], shrink)][1:]
+    def forms(place: int, smaller: bool) -> list[torch.Tensor]:
+        return [variant for _, variant in variants(leaves[place], smaller)][1:]
 
     def all_forms() -> Iterator[dict[int, torch.Tensor]]:
         yield {}
         for place in places[:3]:
-            for variant in forms(place, shrink=len(places) == 1):
+            for variant in forms(place, shrink and len(places) == 1):
                 yield {place: variant}
         if len(places) > 1:
-            for together in zip(*(forms(place, shrink=True) for place in places), strict=False):
+            for together in zip(*(forms(place, shrink) for place in places), strict=False):
                 yield dict(zip(places, together, strict=True))
 
     chosen = list(all_forms())
@@ -176,7 +189,7 @@ def sweep(
     tally = Tally()
     spellings = [info.op, info.method_variant, info.inplace_variant, info.operator_variant]
     for sample in samples(info, device, max_samples):
-        for number, (first, args, kwargs) in enumerate(arrangements(sample, max_forms)):
+        for number, (first, args, kwargs) in enumerate(arrangements(sample, max_forms, info.name not in FRAGILE)):
             function = next(f for f in spellings[number % 4 :] + spellings if f is not None)
             for verdict in _watched(function, first, args, kwargs, told_device):
                 tally.add(verdict)

@@ -15,9 +15,10 @@ from torchlayout.ops.values import (
     Outcome,
     Refused,
     Result,
+    Unknowable,
     is_unknown,
 )
-from torchlayout.sizes import YES, Facts, Rest
+from torchlayout.sizes import NO, YES, Facts, Rest
 
 if TYPE_CHECKING:
     from torchlayout.ops.table import Args
@@ -25,11 +26,16 @@ if TYPE_CHECKING:
 OVERLAP_WRITE = "more than one element of the written-to tensor refers to a single memory location"
 
 SILENT_ON_OVERLAP = frozenset({
-    "addbmm", "baddbmm", "cumprod", "cumsum", "detach", "fill", "fill_diagonal", "index_fill", "index_put",
-    "masked_fill", "requires_grad", "resize", "set", "tril", "triu", "zero",
+    "addmv", "baddbmm", "conj_physical", "detach", "index_fill", "index_put", "masked_fill", "tril", "triu",
 })  # fmt: skip
-"""In-place operators that write silently to a tensor whose elements share memory (measured on torch's CPU backend);
+"""Operators that write silently to a tensor whose elements share memory, in place (measured on torch's CPU backend);
 all others raise."""
+
+REFUSES_OVERLAPPING_OUT = frozenset({
+    "add", "arange", "cat", "cumprod", "cumsum", "div", "gather", "index_select", "matmul", "mm", "mul", "softmax",
+    "sort", "stack", "sub",
+})  # fmt: skip
+"""Operators that refuse such a tensor as `out=` (measured too; many others, like `sum`, write to it silently)."""
 
 
 def refuse_overlap(operand: Operand, facts: Facts, name: str = "self") -> None:
@@ -48,9 +54,24 @@ def in_place(name: str, transfer: Callable[[Args], Outcome], is_view: bool) -> C
             return _itself_as(transfer(args))
         if name not in SILENT_ON_OVERLAP:
             refuse_overlap(operand, args.facts, first)
+        _refuse_other_sizes(transfer, args, first)
         return Result(args.layout(first), operand.dtype, YES, of=first, same_object=True)
 
     return apply
+
+
+def _refuse_other_sizes(transfer: Callable[[Args], Outcome], args: Args, first: str) -> None:
+    """Raises `Unknowable` where the result would not fit into the tensor."""
+    try:
+        outcome = transfer(args)
+    except (Unknowable, Refused):
+        return
+    if isinstance(outcome, Result):
+        layout = args.layout(first)
+        if layout.rank is not None and outcome.layout.rank is not None:
+            sizes = layout.sizes, outcome.layout.sizes
+            if len(sizes[0]) != len(sizes[1]) or any(args.facts.equal(a, b) is NO for a, b in zip(*sizes, strict=True)):
+                raise Unknowable("a result of another shape")
 
 
 def _itself_as(outcome: Outcome) -> Outcome:
@@ -60,13 +81,13 @@ def _itself_as(outcome: Outcome) -> Outcome:
     return replace(outcome, same_object=True, shares=YES) if isinstance(outcome, Result) else outcome
 
 
-def into(out: Any, outcome: Outcome, facts: Facts) -> Outcome:
+def into(name: str, out: Any, outcome: Outcome, facts: Facts) -> Outcome:
     """What a call with `out=` returns: the tensors given, resized where the sizes differ."""
     if isinstance(out, (tuple, list)):
         results = list(outcome.values.values()) if isinstance(outcome, Fields) else outcome
         if not isinstance(results, (tuple, list)) or len(results) != len(out):
             return UNKNOWN
-        filled = [into(one, result, facts) for one, result in zip(out, results, strict=True)]
+        filled = [into(name, one, result, facts) for one, result in zip(out, results, strict=True)]
         if isinstance(outcome, Fields):
             return Fields(dict(zip(outcome.values, filled, strict=True)))
         return tuple(filled)
@@ -77,7 +98,8 @@ def into(out: Any, outcome: Outcome, facts: Facts) -> Outcome:
     layout = settle(out.layout, facts)
     if not isinstance(outcome, Result):
         return Result(unknown_strides((facts.symbols.fresh_rest("out"),)), out.dtype, YES, of="out", same_object=True)
-    refuse_overlap(out, facts, "out")
+    if name in REFUSES_OVERLAPPING_OUT:
+        refuse_overlap(out, facts, "out")
     wanted = unknown_strides(outcome.layout.shape)
     if layout.shape != wanted.shape and not _same_sizes(layout.shape, wanted.shape, facts):
         layout = wanted

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from torchlayout.layouts import contiguous, has_overlap, preserved, strided, unknown_strides
+from torchlayout.layouts import contiguous, has_overlap, preserved, strided, unknown_strides, view
+from torchlayout.ops.reshaping import NO_SUCH_VIEW
 from torchlayout.ops.table import Args, op
 from torchlayout.ops.transfers import INT64, at_dim, broadcast_shape, packed_like, replaced
-from torchlayout.ops.values import Alias, Outcome, Result, Unknowable
+from torchlayout.ops.values import Alias, Outcome, Refused, Result, Unknowable
 from torchlayout.sizes import NO, YES
 
 FRESH = Alias.FRESH
@@ -33,6 +34,10 @@ def taken_along(args: Args) -> Outcome:
     """sizes broadcast, but for the dimension indexed; packed"""
     operand, indices = args.operand(), args.layout("indices")
     if args["dim"] is None:
+        for name in ("self", "indices"):
+            answer = view(args.layout(name), (args.layout(name).numel,), args.facts)
+            if answer is not None and answer.exists is NO:
+                raise Refused("view", NO_SUCH_VIEW, name)  # it takes a view(-1) of both
         return Result(contiguous((indices.numel,)), operand.dtype)
     layout, place = at_dim(args, args.layout(), args.integer("dim"))
     if layout.rank is None or indices.rank is None or layout.rank != indices.rank or place < 0:
