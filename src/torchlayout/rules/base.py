@@ -63,7 +63,8 @@ class Rule:
     """The pattern that is reported, in words joined by hyphens."""
     status: ClassVar[str] = STABLE
     words: ClassVar[tuple[str, ...]] = ()
-    """Sink words. A dot in front: only as an attribute; "(" behind: only as a call."""
+    """Sink words, as `program.outline` reads them: a dot in front, only as an attribute; "(" behind, only as a call;
+    "word with a b", only in functions that hold a or b too."""
     beside: ClassVar[tuple[str, ...]] = ()
     """Words of which one must stand in the file too, for the sink words to count; none: they always count."""
     fixable: ClassVar[bool] = False

@@ -83,11 +83,11 @@ blocks(torch.randn(3, 3), [torch.tanh, torch.sin])
 import torch
 
 
-def shards(x, parts):
-    return [part.contiguous() for part in x.chunk(parts, dim=-1)]  # LAY302
+def turned(tables):
+    return [table.t().contiguous() for table in tables]  # LAY302
 
 
-shards(torch.randn(3, 8), 2)
+turned([torch.randn(3, 4), torch.randn(3, 4)])
 """,
             note="in a comprehension",
         ),

@@ -37,6 +37,37 @@ def pack_receiver(call: CallSite, safety: Safety = Safety.UNSAFE) -> Fix | None:
     )
 
 
+def pack_operand(seen: Seen, key: SiteKey) -> Fix | None:
+    """`x.f()` to `x.contiguous().f()`, and `torch.f(x)` to `torch.f(x.contiguous())`."""
+    call = call_at(seen, key)
+    if call is None:
+        return None
+    if _is_method(seen, key):
+        return pack_receiver(call)
+    return pack_argument(seen, call, 0)
+
+
+def _is_method(seen: Seen, key: SiteKey) -> bool:
+    site = seen.site(key)
+    return site is not None and site.kind == "method"
+
+
+def pack_argument(seen: Seen, call: CallSite, place: int | str) -> Fix | None:
+    """`.contiguous()` behind one argument of a call, by position or keyword; None where it is not written out."""
+    positional = [argument for argument in call.arguments if argument.keyword is None]
+    if isinstance(place, int):
+        if place >= len(positional) or any(argument.star for argument in positional[: place + 1]):
+            return None
+        value = positional[place].value
+    else:
+        named = [argument.value for argument in call.arguments if argument.keyword == place]
+        if not named:
+            return None
+        value = named[0]
+    packed = edits.call_method(seen.unit.source, value, ".contiguous()")
+    return Fix("Make it contiguous first, which copies", packed, Safety.UNSAFE)
+
+
 def drop_call(seen: Seen, key: SiteKey, title: str, safety: Safety) -> Fix | None:
     """`x.contiguous()` to `x`; not for `torch.Tensor.contiguous(x)`."""
     call = call_at(seen, key)

@@ -70,7 +70,7 @@ class Seen:
 
     def _makes_view(self, use: Use) -> bool:
         site = self.site(use.by)
-        if site is None:
+        if site is None or use.by in self.trace.writes:
             return False
         aliases = {visit.op.alias for visit in site.visits.values()}
         if site.name != "[]" and Alias.VIEW in aliases:
@@ -79,9 +79,24 @@ class Seen:
             shares(case) is not NO for visit in site.visits.values() for case in visit.assumed
         )
 
+    def only_maker(self, site: Site, parameter: str = "self") -> Site | None:
+        """The one site that made an operand, on every path."""
+        makers = [visit.made_by.get(parameter, frozenset()) for visit in site.visits.values()]
+        if not makers or any(keys != makers[0] for keys in makers) or len(makers[0]) != 1:
+            return None
+        (key,) = makers[0]
+        return self.site(key)
+
+    def only_user(self, site: Site) -> SiteKey | None:
+        """The one operation that takes what a site makes, as its `self`; None where there are more, or others."""
+        uses = [use for use in self.uses(site.key) if use.how != "read"]
+        if len(uses) != 1 or uses[0].how != "operand" or uses[0].parameter != "self":
+            return None
+        return uses[0].by
+
     def is_write(self, use: Use) -> bool:
         """Whether a use changes the value's memory."""
-        if use.how == "written":
+        if use.how == "written" or (use.by in self.trace.writes and use.name == "[]"):
             return True
         if use.how == "argument":
             return use.name.rpartition(".")[0] in ("torch.nn.init", "nn.init") or use.name.startswith(".copy_")
@@ -198,4 +213,16 @@ def first_origin(visits: Iterable[Visit], parameter: str = "self") -> Origin | N
         origin = visit.origins.get(parameter)
         if origin is not None:
             return origin
+    return None
+
+
+def refusal(site: Site, kind: str) -> tuple[Visit, Case, str] | None:
+    """Where torch refuses a call for a reason other than a view: the visit and case to tell of, and the words
+    " on some path" where other paths work. What only a weak case says does not count."""
+    for visit in site.relevant():
+        for cases in (visit.assumed, visit.proven):
+            for case in cases:
+                if case.refused is not None and case.refused.kind == kind and not case.weak:
+                    whole = all(other.refused is not None for other in cases)
+                    return visit, case, "" if whole else " on some path"
     return None

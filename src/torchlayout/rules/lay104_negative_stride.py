@@ -1,0 +1,161 @@
+"""LAY104: negative strides reach torch."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from torchlayout.rules.base import Example, Rule
+
+if TYPE_CHECKING:
+    from torchlayout.interp.trace import Case, Site, Visit
+    from torchlayout.rules.finding import Finding, Fix
+    from torchlayout.rules.seen import Seen
+
+
+class NegativeStride(Rule):
+    """## What it does
+    Reports reversed NumPy views (`a[::-1]`, `np.flip`, `np.fliplr`, `np.rot90`) that reach `torch.from_numpy`,
+    `torch.tensor`, `torch.as_tensor` and their like, and slices with a negative step on tensors.
+
+    ## Why is this bad?
+    NumPy reverses by a negative stride, without moving anything. torch has no negative strides and raises ValueError,
+    also in constructors that would copy. A tensor itself cannot be sliced backwards at all. Often it is the colour
+    order of an image (`image[..., ::-1]`) or a falling sort (`np.sort(x)[::-1]`) that comes to torch so.
+
+    ## Example
+    ```python
+    import numpy as np
+    import torch
+
+    image = np.ones((4, 5, 3), dtype=np.float32)
+    tensor = torch.from_numpy(image[..., ::-1])
+    ```
+
+    ## Use instead
+    ```python
+    import numpy as np
+    import torch
+
+    image = np.ones((4, 5, 3), dtype=np.float32)
+    tensor = torch.from_numpy(image[..., ::-1].copy())
+    ```
+
+    ## What it cannot see
+    Arrays that come from code that is not read, such as image readers and augmentation libraries.
+
+    ## Fix safety
+    The fix copies on the NumPy side. It is unsafe: the program raised before, and the tensor does not share memory with
+    the array. A backwards slice of a tensor has no fix; write `x.flip(0)`.
+
+    ## References
+    - [torch.from_numpy](https://pytorch.org/docs/stable/generated/torch.from_numpy.html)
+    - [torch.flip](https://pytorch.org/docs/stable/generated/torch.flip.html)
+    """
+
+    code, name = "LAY104", "negative-stride"
+    words = (
+        "from_numpy(", "tensor(", "as_tensor(", "asarray(", "Tensor(", "FloatTensor(", "DoubleTensor(", "LongTensor(",
+        "IntTensor(", "ByteTensor(", "from_dlpack(", "::-",
+    )  # fmt: skip
+    beside = ("::-", "flip", "rot90", "], -1", ", -1)")
+    fixable = True
+    invalid = (
+        Example(
+            """\
+import numpy as np
+import torch
+
+image = np.ones((4, 5, 3), dtype=np.float32)
+tensor = torch.from_numpy(image[..., ::-1])  # LAY104
+""",
+            fixed=[("image[..., ::-1])", "image[..., ::-1].copy())")],
+            note="the colours reversed without moving them",
+        ),
+        Example(
+            """\
+import numpy as np
+import torch
+
+mirrored = np.flip(np.arange(1.0, 5.0))
+torch.tensor(mirrored)  # LAY104
+""",
+            fixed=[("tensor(mirrored)", "tensor(mirrored.copy())")],
+            note="the constructor copies, but refuses first",
+        ),
+        Example(
+            """\
+import torch
+
+x = torch.arange(3)
+x[::-1]  # LAY104
+""",
+            note="a tensor cannot be sliced backwards",
+        ),
+    )
+    valid = (
+        Example(
+            """\
+import numpy as np
+import torch
+
+image = np.ones((4, 5, 3), dtype=np.float32)
+torch.from_numpy(image[..., ::-1].copy())
+torch.from_numpy(np.ascontiguousarray(image[::-1]))
+torch.arange(3).flip(0)
+""",
+            note="copied before torch sees it",
+        ),
+    )
+    near_misses = (
+        Example(
+            """\
+import numpy as np
+import torch
+
+image = np.ones((4, 5, 3), dtype=np.float32)
+torch.from_numpy(image[:, ::-1] / 255)
+torch.from_numpy(image[..., [2, 1, 0]])
+torch.from_numpy(image[::-1][::-1])
+""",
+            note="computed with, re-indexed, or reversed twice",
+        ),
+    )
+
+    def check(self, seen: Seen) -> Iterator[Finding]:
+        from torchlayout.rules.seen import refusal
+
+        for site in seen.sites:
+            found = refusal(site, "negative-stride")
+            if found is not None:
+                yield self.finding(seen, site, *found)
+
+    def finding(self, seen: Seen, site: Site, visit: Visit, case: Case, path: str) -> Finding:
+        from torchlayout.rules import tell
+        from torchlayout.rules.finding import Finding
+
+        here = seen.trace.path
+        parameter = case.refused.parameter if case.refused is not None else "self"
+        origin, operand = visit.origins.get(parameter), case.operand(parameter)
+        if site.name == "[]":
+            message = f"indexing raises{path}: a tensor cannot be sliced with a negative step; use `flip`, which copies"
+        else:
+            strides = tell.bracketed(tell.stride_texts(operand, case.facts)) if operand is not None else "negative"
+            message = (
+                f"`{site.name}` raises{path}{tell.on_path(visit, here)}: the array has strides {strides}, in elements"
+                f"{tell.made_by(origin, here)}, and torch has no negative ones; copy it on the NumPy side (`.copy()`)"
+            )
+        related = tell.history(origin, here, site.span) + tell.called_from(visit.caller, here)
+        return Finding(self.code, message, site.span, related, _copied(seen, site))
+
+
+def _copied(seen: Seen, site: Site) -> Fix | None:
+    """`torch.tensor(a)` to `torch.tensor(a.copy())`."""
+    from torchlayout.rules import edits, mend
+    from torchlayout.rules.finding import Fix, Safety
+
+    call = mend.call_at(seen, site.key)
+    if call is None or not call.arguments or call.arguments[0].star or call.arguments[0].keyword:
+        return None
+    value = call.arguments[0].value
+    return Fix("Copy the array", edits.call_method(seen.unit.source, value, ".copy()"), Safety.UNSAFE)

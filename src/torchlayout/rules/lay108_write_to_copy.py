@@ -1,0 +1,180 @@
+"""LAY108: an in-place write into what may be a copy."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from torchlayout.rules.base import Example, Rule
+from torchlayout.rules.lay105_write_to_overlapping import ASSIGNING, IN_PLACE_WORDS
+
+if TYPE_CHECKING:
+    from torchlayout.interp.trace import Site, SiteKey, Use
+    from torchlayout.rules.finding import Finding
+    from torchlayout.rules.seen import Seen
+
+
+class WriteToCopy(Rule):
+    """## What it does
+    Reports in-place writes (`add_`, `x[...] = v`, `+=`, `copy_`, `out=`, `nn.init.*`) into the result of `reshape`,
+    `flatten`, `contiguous`, `to` or of indexing with a mask or list, where that result is a copy (always, or on some
+    path) and nobody reads it afterwards: the write is lost.
+
+    ## Why is this bad?
+    These operations return a view when they can and a copy when they must. A write through the view changes the
+    original, a write to the copy changes nothing that anybody sees, and nothing is raised.
+
+    ## Example
+    ```python
+    import torch
+
+    table = torch.zeros(3, 4)
+    table.t().reshape(-1).add_(1)
+    ```
+
+    ## Use instead
+    ```python
+    import torch
+
+    table = torch.zeros(3, 4)
+    table.t().add_(1)
+    ```
+
+    ## What it cannot see
+    Copies whose result is read, returned, stored or given to another function: then the write is not lost, though it
+    may still be meant for the original. Tensors of which nothing is known are taken to be contiguous, so that
+    `x.reshape(-1)` of a bare parameter counts as a view.
+
+    ## References
+    - [torch.Tensor.contiguous](https://pytorch.org/docs/stable/generated/torch.Tensor.contiguous.html)
+    - [torch.reshape](https://pytorch.org/docs/stable/generated/torch.reshape.html)
+    - [Tensor views](https://pytorch.org/docs/stable/tensor_view.html)
+    """
+
+    code, name = "LAY108", "write-to-copy"
+    words = (
+        *(f"{word} with .reshape .flatten .ravel .contiguous .to .float ]." for word in IN_PLACE_WORDS),
+        *(f"{word} with {ASSIGNING} out=" for word in (".reshape(", ".flatten(", ".ravel(", ".contiguous(")),
+    )
+    invalid = (
+        Example(
+            """\
+import torch
+
+table = torch.zeros(3, 4)
+table.t().reshape(-1).add_(1)  # LAY108
+""",
+            note="reshape copies a transposed table",
+        ),
+        Example(
+            """\
+import torch
+
+grid = torch.zeros(3, 4)
+flat = grid[:, :2].flatten()
+flat[0] = 1.0  # LAY108
+""",
+            note="a slice of columns cannot be flattened without a copy",
+        ),
+        Example(
+            """\
+import torch
+
+scores = torch.randn(3, 4)
+scores[scores < 0].zero_()  # LAY108
+""",
+            note="indexing with a mask always copies",
+        ),
+    )
+    valid = (
+        Example(
+            """\
+import torch
+
+scores = torch.randn(3, 4)
+scores[scores < 0] = 0
+scores.reshape(-1)[0] = 1.0
+""",
+            note="assigned through the index, and through a view",
+        ),
+    )
+    near_misses = (
+        Example(
+            """\
+import torch
+
+table = torch.zeros(3, 4)
+flat = table.t().reshape(-1)
+flat.add_(1)
+total = flat.sum()
+""",
+            note="the copy is what is wanted",
+        ),
+        Example(
+            """\
+import torch
+
+
+def clear(x):
+    x.reshape(-1).zero_()
+
+
+clear(torch.randn(3, 4))
+""",
+            note="a view, as long as x is contiguous",
+        ),
+    )
+
+    def check(self, seen: Seen) -> Iterator[Finding]:
+        from torchlayout.rules.seen import assumed_cases, copies
+
+        for site in seen.sites:
+            cases = [case for _, case in assumed_cases(site) if not case.weak] if _may_copy(site) else []
+            copied = [copies(case) for case in cases]
+            if any(copied):
+                for write in lost_writes(seen, site.key):
+                    yield self.finding(seen, site, write, all(copied))
+
+    def finding(self, seen: Seen, site: Site, write: Use, always: bool) -> Finding:
+        from torchlayout.rules import tell
+        from torchlayout.rules.finding import Finding, Related
+        from torchlayout.rules.seen import assumed_cases, copies
+
+        here = seen.trace.path
+        visit, case = next((v, c) for v, c in assumed_cases(site) if copies(c))
+        operand, origin = case.operand(), visit.origins.get("self")
+        maker = "indexing" if site.name == "[]" else f"`{site.name}`"
+        why = f", since its tensor has {tell.layout_text(operand, case.facts)}" if operand and site.name != "[]" else ""
+        what = "this assignment" if write.name in ("[]=", "[]") else f"`{write.name}`"
+        message = (
+            f"{what} is lost: {maker} on line {site.span.line} {'copies' if always else 'copies on some path'}{why}, "
+            f"and nobody reads the copy; write to a view, or assign the result back"
+        )
+        related = (Related(site.span, f"{maker} copies here"), *tell.history(origin, here, site.span))
+        return Finding(self.code, message, write.by[1], related)
+
+
+def _may_copy(site: Site) -> bool:
+    """Whether an operation gives a view when it can and a copy when it must."""
+    from torchlayout.ops import Alias
+
+    return site.name == "[]" or any(visit.op.alias is Alias.MAYBE_VIEW for visit in site.visits.values())
+
+
+def lost_writes(seen: Seen, key: SiteKey) -> list[Use]:
+    """The writes to a value that nobody reads, in order; none where somebody does, or where that is not known."""
+    uses = seen.uses_through_views(key)
+    if uses is None or key in seen.trace.writes:
+        return []
+    writes = [use for use in uses if seen.is_write(use)]
+    if any(use.how != "read" for use in uses if use not in writes):
+        return []
+    if any(use.by[0] != seen.trace.path or _result_is_read(seen, use.by) for use in writes):
+        return []
+    return sorted(writes, key=lambda use: use.by)
+
+
+def _result_is_read(seen: Seen, key: SiteKey) -> bool:
+    """Whether what a write returns (the tensor itself) is read."""
+    uses = seen.uses_through_views(key)
+    return uses is None or any(use.how != "read" and not seen.is_write(use) for use in uses)
