@@ -10,7 +10,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -72,6 +72,8 @@ class Abstraction:
     device: str | None = None
     tensors: dict[int, Any] = field(default_factory=dict)
     operands: list[Operand] = field(default_factory=list)
+    overrides: dict[int, Layout] = field(default_factory=dict)
+    """Layouts to take instead of the real ones, by the id of the tensor."""
     usable: bool = True
     """False once a sparse, quantized or otherwise unusual tensor was met."""
 
@@ -104,7 +106,10 @@ class Abstraction:
         if x.layout is not torch.strided or x.is_quantized or x.is_nested or x.is_meta:
             self.usable = False
             return Operand(strided((), ()))
-        return self._keep(x, tensor_operand(x, self.device))
+        operand = tensor_operand(x, self.device)
+        if id(x) in self.overrides:
+            operand = replace(operand, layout=self.overrides[id(x)])
+        return self._keep(x, operand)
 
     def _keep(self, real: Any, operand: Operand) -> Operand:
         self.tensors[id(operand)] = real
@@ -154,7 +159,6 @@ class Wrong(Exception):
 class Comparison:
     """Compares an outcome with a real value. `exact` turns False where something is left open."""
 
-    facts: Facts
     concrete: Callable[[Any], Any]
     """The number that a size stands for; None where it is not known."""
     layout_of: Callable[[Layout], Layout]
@@ -338,6 +342,21 @@ def real_function(path: str) -> Callable[..., Any]:
     return value  # type: ignore[no-any-return]
 
 
+@dataclass
+class World:
+    """What the table is told of a call's tensors beyond their real layouts, and how to read its answers."""
+
+    facts: Facts = field(default_factory=Facts)
+    overrides: dict[int, Layout] = field(default_factory=dict)
+
+    def number(self, size: Any) -> Any:
+        """The number that a size stands for; None where it is not known."""
+        return _number(self.facts, size)
+
+    def spelled_out(self, layout: Layout) -> Layout:
+        return settle(layout, self.facts)
+
+
 def check_call(
     path: str,
     args: Sequence[Any],
@@ -345,31 +364,31 @@ def check_call(
     *,
     real: Callable[..., Any] | None = None,
     device: str | None = None,
-    assumed: bool = False,
+    world: World | None = None,
 ) -> Verdict:
     """Run one call on torch and on the table, and compare. `path` as in `rows_of`; `real` overrides what is run.
 
     `device` is what the table is told of the tensors' device; None: nothing.
     """
     kwargs = kwargs or {}
-    abstraction = Abstraction(device)
+    world = world or World()
+    abstraction = Abstraction(device, overrides=world.overrides)
     table_args = [abstraction(value) for value in args]
     table_kwargs = {name: abstraction(value) for name, value in kwargs.items()}
-    facts = Facts()
-    facts = facts.assumed_world if assumed else facts
+    facts = world.facts
     if path in ("Tensor.__getitem__", "torch.Tensor.__getitem__"):
         items = table_args[1] if isinstance(table_args[1], tuple) else (table_args[1],)
         return _verdict(path, abstraction, lambda: (None, {"self": table_args[0]}, index(table_args[0], items, facts)),
-                        real or (lambda x, i: x[i]), args, kwargs, facts)  # fmt: skip
+                        real or (lambda x, i: x[i]), args, kwargs, world)  # fmt: skip
     if path.startswith("attribute."):
         name = path.removeprefix("attribute.")
         return _verdict(path, abstraction, lambda: (None, {"self": table_args[0]}, attribute(table_args[0], name, facts)),
-                        real or (lambda x: getattr(x, name)), args, kwargs, facts)  # fmt: skip
+                        real or (lambda x: getattr(x, name)), args, kwargs, world)  # fmt: skip
     rows = rows_of(path)
     if not rows:
         return Verdict("absent", path)
     return _verdict(path, abstraction, lambda: apply_table(rows, table_args, table_kwargs, facts),
-                    real or real_function(path), args, kwargs, facts)  # fmt: skip
+                    real or real_function(path), args, kwargs, world)  # fmt: skip
 
 
 def _verdict(
@@ -379,7 +398,7 @@ def _verdict(
     real: Callable[..., Any],
     args: Sequence[Any],
     kwargs: Mapping[str, Any],
-    facts: Facts,
+    world: World,
 ) -> Verdict:
     if not abstraction.usable:
         return Verdict("invalid", path, "no strided tensor")
@@ -405,9 +424,7 @@ def _verdict(
         items = value if isinstance(value, (tuple, list)) else (value,)
         return [abstraction.tensors[id(item)] for item in items if id(item) in abstraction.tensors]
 
-    comparison = Comparison(
-        facts, lambda size: _number(facts, size), lambda layout: settle(layout, facts), owners, given
-    )
+    comparison = Comparison(world.number, world.spelled_out, owners, given)
     try:
         comparison.compare(outcome, value)
     except Wrong as wrong:
@@ -452,10 +469,10 @@ def _describe(args: Sequence[Any], kwargs: Mapping[str, Any]) -> str:
 
 
 # ---------------------------------------------------------------- examples
-def check_example(example: str, x: torch.Tensor, **names: Any) -> Verdict:
+def check_example(example: str, x: torch.Tensor, world: World | None = None) -> Verdict:
     """Evaluate an example (an expression over `x`, `torch`, `F`, `np`), comparing its outermost call, attribute or
     subscript; everything inside is evaluated by torch alone."""
-    scope: dict[str, Any] = {"torch": torch, "F": F, "np": np, "x": replica(x), **names}
+    scope: dict[str, Any] = {"torch": torch, "F": F, "np": np, "x": x if world else replica(x)}
     tree = ast.parse(example, mode="eval").body
 
     def value_of(node: ast.expr) -> Any:
@@ -463,7 +480,7 @@ def check_example(example: str, x: torch.Tensor, **names: Any) -> Verdict:
         return eval(compile(ast.Expression(node), "<example>", "eval"), scope)
 
     if isinstance(tree, ast.Call):
-        return _check_call_node(tree, value_of)
+        return _check_call_node(tree, value_of, world)
     if not isinstance(tree, (ast.Attribute, ast.Subscript)):
         raise ValueError(f"{example!r} is no call, attribute or subscript")
     try:
@@ -472,11 +489,11 @@ def check_example(example: str, x: torch.Tensor, **names: Any) -> Verdict:
     except Exception as error:
         return Verdict("invalid", example, str(error))
     if isinstance(tree, ast.Attribute):
-        return check_call(f"attribute.{tree.attr}", [owner])
-    return check_call("Tensor.__getitem__", [owner, item])
+        return check_call(f"attribute.{tree.attr}", [owner], world=world)
+    return check_call("Tensor.__getitem__", [owner, item], world=world)
 
 
-def _check_call_node(tree: ast.Call, value_of: Callable[[ast.expr], Any]) -> Verdict:
+def _check_call_node(tree: ast.Call, value_of: Callable[[ast.expr], Any], world: World | None) -> Verdict:
     path = ast.unparse(tree.func)
     args: list[Any] = []
     if isinstance(tree.func, ast.Attribute):
@@ -499,4 +516,4 @@ def _check_call_node(tree: ast.Call, value_of: Callable[[ast.expr], Any]) -> Ver
         kwargs = {keyword.arg: value_of(keyword.value) for keyword in tree.keywords if keyword.arg}
     except Exception as error:
         return Verdict("invalid", path, str(error))
-    return check_call(path, args, kwargs)
+    return check_call(path, args, kwargs, world=world)

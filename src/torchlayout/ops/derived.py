@@ -1,4 +1,4 @@
-"""Rows that follow from others: `f_` in place from `f`, `f(..., out=y)`."""
+"""Rows that follow from others: `f_` in place from `f`, `f_copy` from a view `f`, `f(..., out=y)`."""
 
 from __future__ import annotations
 
@@ -6,11 +6,12 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from torchlayout.layouts import has_overlap, settle, unknown_strides
+from torchlayout.layouts import contiguous, has_overlap, settle, unknown_strides
 from torchlayout.ops.values import (
     UNKNOWN,
     Alternatives,
     Fields,
+    Many,
     Operand,
     Outcome,
     Refused,
@@ -18,7 +19,7 @@ from torchlayout.ops.values import (
     Unknowable,
     is_unknown,
 )
-from torchlayout.sizes import NO, YES, Facts, Rest
+from torchlayout.sizes import MAYBE, NO, YES, Facts, Rest, Truth
 
 if TYPE_CHECKING:
     from torchlayout.ops.table import Args
@@ -38,10 +39,13 @@ REFUSES_OVERLAPPING_OUT = frozenset({
 """Operators that refuse such a tensor as `out=` (measured too; many others, like `sum`, write to it silently)."""
 
 
-def refuse_overlap(operand: Operand, facts: Facts, name: str = "self") -> None:
-    """Raises `Refused` where the elements of a tensor that is written to share memory."""
-    if has_overlap(operand.layout, facts) is YES:
+def refuse_overlap(operand: Operand, facts: Facts, name: str = "self") -> Truth:
+    """Raises `Refused` where the elements of a tensor that is written to share memory. MAYBE where they do unless
+    some size is 1; unknown strides raise no suspicion."""
+    answer = has_overlap(operand.layout, facts)
+    if answer is YES:
         raise Refused("overlap-write", OVERLAP_WRITE, name)
+    return MAYBE if answer is MAYBE and any(dim.stride == 0 for dim in operand.layout.dims) else YES
 
 
 def in_place(name: str, transfer: Callable[[Args], Outcome], is_view: bool) -> Callable[[Args], Outcome]:
@@ -52,12 +56,30 @@ def in_place(name: str, transfer: Callable[[Args], Outcome], is_view: bool) -> C
         operand = args.operand(first)
         if is_view:
             return _itself_as(transfer(args))
-        if name not in SILENT_ON_OVERLAP:
-            refuse_overlap(operand, args.facts, first)
+        exists = YES if name in SILENT_ON_OVERLAP else refuse_overlap(operand, args.facts, first)
         _refuse_other_sizes(transfer, args, first)
-        return Result(args.layout(first), operand.dtype, YES, of=first, same_object=True)
+        return Result(args.layout(first), operand.dtype, YES, of=first, same_object=True, exists=exists)
 
     return apply
+
+
+def packed_copy(transfer: Callable[[Args], Outcome]) -> Callable[[Args], Outcome]:
+    """The transfer function of `f_copy`: what the view `f` gives, packed."""
+
+    def apply(args: Args) -> Outcome:
+        return _packed(transfer(args))
+
+    return apply
+
+
+def _packed(outcome: Outcome) -> Outcome:
+    if isinstance(outcome, Result):
+        return Result(contiguous(outcome.layout.shape), outcome.dtype)
+    if isinstance(outcome, Alternatives):
+        return Alternatives(tuple(_packed(one) for one in outcome.outcomes))
+    if isinstance(outcome, Many):
+        return Many(_packed(outcome.item))
+    return tuple(_packed(one) for one in outcome) if isinstance(outcome, tuple) else outcome
 
 
 def _refuse_other_sizes(transfer: Callable[[Args], Outcome], args: Args, first: str) -> None:
@@ -98,12 +120,11 @@ def into(name: str, out: Any, outcome: Outcome, facts: Facts) -> Outcome:
     layout = settle(out.layout, facts)
     if not isinstance(outcome, Result):
         return Result(unknown_strides((facts.symbols.fresh_rest("out"),)), out.dtype, YES, of="out", same_object=True)
-    if name in REFUSES_OVERLAPPING_OUT:
-        refuse_overlap(out, facts, "out")
+    exists = refuse_overlap(out, facts, "out") if name in REFUSES_OVERLAPPING_OUT else YES
     wanted = unknown_strides(outcome.layout.shape)
     if layout.shape != wanted.shape and not _same_sizes(layout.shape, wanted.shape, facts):
         layout = wanted
-    return Result(layout, out.dtype, YES, of="out", same_object=True)
+    return Result(layout, out.dtype, YES, of="out", same_object=True, exists=exists)
 
 
 def _same_sizes(a: tuple[Any, ...], b: tuple[Any, ...], facts: Facts) -> bool:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from torchlayout.layouts import contiguous, is_contiguous, unknown_strides, view
 from torchlayout.ops.copies import in_format, memory_format
 from torchlayout.ops.derived import refuse_overlap
@@ -19,11 +21,11 @@ def first_name(args: Args) -> str:
     return args.op.signature.parameters[0].name
 
 
-def written(args: Args) -> Outcome:
+def written(args: Args) -> Result:
     """the tensor itself"""
     name = first_name(args)
-    refuse_overlap(args.operand(name), args.facts, name)
-    return itself(args, name)
+    exists = refuse_overlap(args.operand(name), args.facts, name)
+    return replace(itself(args, name), exists=exists)
 
 
 def written_silently(args: Args) -> Outcome:
@@ -39,7 +41,8 @@ def written_as_matrix(args: Args) -> Outcome:
     answer = view(layout, (layout.dims[0].size, flat), args.facts) if layout.dims else None
     if answer is not None and answer.exists is NO:
         raise Refused("view", NO_SUCH_VIEW, name)
-    return written(args)
+    outcome = written(args)
+    return replace(outcome, exists=outcome.exists & (YES if answer is None else answer.exists))
 
 
 def resized(args: Args) -> Outcome:

@@ -98,6 +98,16 @@ def view_sizes(args: Args) -> Outcome:
     return viewed(args, args.layout(), wanted_shape(args, "size"))
 
 
+def view_copy(args: Args) -> Outcome:
+    """the sizes given, packed"""
+    layout, shape = args.layout(), wanted_shape(args, "size")
+    wanted = infer_shape(layout.numel, settle_shape(shape, args.facts), args.facts)
+    if wanted is None:
+        raise Unknowable("another number of elements")
+    learn_numel(layout, shape, args.facts)
+    return Result(settle(contiguous(wanted), args.facts), args.operand().dtype)
+
+
 def view_like(args: Args) -> Outcome:
     """the sizes of another tensor; raises where the strides cannot express them"""
     return viewed(args, args.layout(), args.layout("other").shape)
@@ -120,6 +130,8 @@ def flattened(args: Args) -> Outcome:
     if layout.rank == 0:
         wrapped(start, 0), wrapped(end, 0)
         return reshaped(args, layout, (1,))
+    if end == -1 and start >= 0:
+        return _flattened_to_the_end(args, layout, start)
     layout = args.reaching(layout, start, end)
     count = len(layout.dims)
     first, last = start % count, end % count
@@ -131,6 +143,17 @@ def flattened(args: Args) -> Outcome:
         return itself(args)
     merged = product(dim.size for dim in layout.dims[first : last + 1])
     return reshaped(args, layout, (*layout.shape[:first], merged, *layout.shape[last + 1 :]))
+
+
+def _flattened_to_the_end(args: Args, layout: Layout, start: int) -> Outcome:
+    """`x.flatten(1)`: how many dimensions are merged need not be known."""
+    layout = args.reaching(layout, start - 1) if start else layout
+    if len(layout.dims) <= start:
+        raise Unknowable("start_dim is out of range")
+    if len(layout.dims) == start + 1 and layout.dims[start].rest is None:
+        return itself(args)
+    merged = product(dim.size for dim in layout.dims[start:])
+    return reshaped(args, layout, (*layout.shape[:start], merged))
 
 
 def unflattened(args: Args) -> Outcome:
@@ -156,6 +179,7 @@ def raveled(args: Args) -> Outcome:
 
 # fmt: off
 op("view(Tensor(a) self, SymInt[] size) -> Tensor(a)", alias=VIEW, layout=view_sizes, example="x.view(-1)")
+op("view_copy(Tensor self, SymInt[] size) -> Tensor", alias=Alias.FRESH, layout=view_copy, example="torch.view_copy(x, (-1,))")
 op("view_as(Tensor(a) self, Tensor other) -> Tensor(a)", alias=VIEW, layout=view_like, example="x.view_as(torch.ones(x.numel()))")
 op("reshape(Tensor(a) self, SymInt[] shape) -> Tensor(a)", alias=MAYBE_VIEW, layout=reshape_sizes, example="x.reshape(2, -1)")
 op("reshape_as(Tensor(a) self, Tensor other) -> Tensor(a)", alias=MAYBE_VIEW, layout=reshape_like, example="x.reshape_as(torch.ones(x.numel(), 1))")

@@ -190,8 +190,8 @@ _PATHS: dict[str, list[Op]] = {}
 """Rows by dotted path, for those that are spelt otherwise."""
 _NUMPY_METHODS: dict[str, list[Op]] = {}
 _PATH_ONLY: list[Op] = []
-_IN_PLACE: dict[str, tuple[Op, ...]] = {}
-"""Rows of `f_` that were derived from those of `f`, by the name `f_`."""
+_DERIVED: dict[str, tuple[Op, ...]] = {}
+"""Rows of `f_` and `f_copy` that were made from those of `f`, by their names."""
 _loaded = False
 
 
@@ -258,13 +258,19 @@ def find_method(name: str, numpy: bool = False) -> Sequence[Op]:
 
 
 def _rows(name: str) -> Sequence[Op]:
-    """The rows of a name, those of `f_` made from those of `f`."""
+    """The rows of a name; those of `f_` and of `f_copy` are made from those of `f`."""
     found = _ROWS.get(name)
-    if found is not None or not name.endswith("_"):
-        return found or ()
-    made = _IN_PLACE.get(name)
+    if found is not None:
+        return found
+    made = _DERIVED.get(name)
     if made is None:
-        made = _IN_PLACE[name] = tuple(_in_place(row) for row in _ROWS.get(name[:-1], ()))
+        made = ()
+        if name.endswith("_copy"):
+            made = tuple(_copying(row) for row in _ROWS.get(name[:-5], ()) if row.alias is Alias.VIEW)
+        elif name.endswith("_"):
+            made = tuple(_in_place(row) for row in _ROWS.get(name[:-1], ()))
+        if made:
+            _DERIVED[name] = made
     return made
 
 
@@ -272,6 +278,12 @@ def _in_place(row: Op) -> Op:
     schema = row.schema.replace(row.name, row.name + "_", 1)
     transfer = derived.in_place(row.name, row.transfer, row.alias is Alias.VIEW)
     return replace(row, schema=schema, alias=Alias.INPLACE, transfer=transfer, spellings=(), words="the tensor itself")
+
+
+def _copying(row: Op) -> Op:
+    schema = row.schema.replace(row.name, row.name + "_copy", 1)
+    transfer = derived.packed_copy(row.transfer)
+    return replace(row, schema=schema, alias=Alias.FRESH, transfer=transfer, spellings=(), words=f"{row.words}; packed")
 
 
 OPERATORS = {

@@ -213,7 +213,10 @@ def diagonal_of(args: Args) -> Outcome:
     length = max(length, 0) if isinstance(length, int) else length
     strides = (rows.stride, columns.stride)
     stride = None if strides[0] is None or strides[1] is None else strides[0] + strides[1]
-    start = layout.offset if length == 0 else moved(moved(layout.offset, down, strides[0]), right, strides[1])
+    start = layout.offset
+    if offset and length != 0:
+        moves = facts.less(0, length) is YES  # torch does not move the offset of an empty diagonal
+        start = moved(moved(start, down, strides[0]), right, strides[1]) if moves else None
     kept = [dim for i, dim in enumerate(layout.dims) if i not in places]
     return view_of(args, Layout((*kept, Dim(length, stride)), start))
 
