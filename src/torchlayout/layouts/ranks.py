@@ -5,6 +5,10 @@ from __future__ import annotations
 from torchlayout.layouts.layout import Layout, settle
 from torchlayout.sizes import Facts, Rest, Shape, Size
 
+SAFE_REACH = 3
+"""Dimensions named from both ends of a tensor of unknown rank, together, that are taken to be different ones. With
+more, the two ends may meet, and nothing is told."""
+
 
 def with_rank(layout: Layout, rank: int, facts: Facts, names: tuple[str | None, ...] = ()) -> Layout | None:
     """The layout with exactly `rank` dimensions, and the facts learn it; None where it cannot have them.
@@ -33,6 +37,9 @@ def with_leading(layout: Layout, count: int, facts: Facts) -> Layout | None:
             return layout if len(layout.dims) >= count else None
         if first >= count:
             return layout
+        behind = len(layout.dims) - 1 - first
+        if behind and count + behind > SAFE_REACH:
+            return None
         rest = layout.dims[first].rest
         assert rest is not None
         need = count - first
@@ -54,6 +61,9 @@ def with_trailing(layout: Layout, count: int, facts: Facts) -> Layout | None:
         if known >= count:
             return layout
         if known == len(layout.dims):
+            return None
+        before = len(layout.dims) - 1 - known
+        if before and count + before > SAFE_REACH:
             return None
         rest = layout.dims[len(layout.dims) - 1 - known].rest
         assert rest is not None

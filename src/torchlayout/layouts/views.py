@@ -19,6 +19,8 @@ class ViewAnswer:
 
     exists: Truth
     layout: Layout | None
+    by_chance: bool = False
+    """Where MAYBE: it exists only if sizes that the code tells apart happen to agree (`x[:, :n]` with all of x)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +92,8 @@ def view(layout: Layout, shape: Shape, facts: Facts) -> ViewAnswer | None:
         return ViewAnswer(YES, Layout(tuple(dims), layout.offset))
     if (cut is NO and sure is YES) or _merges(found, wanted, facts):
         return ViewAnswer(NO, None)
-    return ViewAnswer(MAYBE, unknown_strides(wanted))
+    known = all(run.stride is not None for run in found)
+    return ViewAnswer(MAYBE, unknown_strides(wanted), cut is NO and known)
 
 
 def _merges(found: list[Run], wanted: Shape, facts: Facts) -> bool:

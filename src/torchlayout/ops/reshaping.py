@@ -25,7 +25,9 @@ def viewed(args: Args, layout: Layout, shape: Shape) -> Outcome:
     if answer.exists is NO or answer.layout is None:
         raise Refused("view", NO_SUCH_VIEW, shape=infer_shape(layout.numel, settle_shape(shape, facts), facts))
     operand = args.operand()
-    return Result(settle(answer.layout, facts), operand.dtype, YES, operand.numpy, exists=answer.exists)
+    return Result(
+        settle(answer.layout, facts), operand.dtype, YES, operand.numpy, exists=answer.exists, by_chance=answer.by_chance
+    )
 
 
 def reshaped(args: Args, layout: Layout, shape: Shape) -> Outcome:

@@ -119,6 +119,8 @@ class Result:
     """The very tensor that came in (`contiguous()` of a contiguous tensor, in-place operators)."""
     exists: Truth = YES
     """Whether the call succeeds as far as layouts go; MAYBE where it depends on what is not known."""
+    by_chance: bool = False
+    """Where MAYBE: it succeeds only if sizes that the code tells apart happen to agree."""
 
 
 @dataclass(frozen=True)

@@ -205,6 +205,6 @@ def possible(case: Case) -> bool:
     return (
         operand is not None
         and not case.weak
-        and any(result.exists is MAYBE for result in results(case.outcome))
+        and any(result.exists is MAYBE and result.by_chance for result in results(case.outcome))
         and strides_known(operand, case.facts)
     )
