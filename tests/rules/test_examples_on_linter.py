@@ -61,5 +61,7 @@ def test_examples_without_a_fix_have_none(code: str, example: Example) -> None:
 
 def test_rules_that_offer_fixes_show_one() -> None:
     for rule in BY_CODE.values():
+        if not rule.invalid:
+            continue  # reported by the engine, whose tests show its fixes
         promised = any(example.fixed is not None for example in rule.invalid)
         assert rule.fixable == promised, rule.code

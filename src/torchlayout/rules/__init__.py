@@ -16,6 +16,7 @@ from torchlayout.rules.base import Options, Rule
 
 if TYPE_CHECKING:
     from torchlayout.interp.trace import Trace
+    from torchlayout.program.nodes import Span
     from torchlayout.program.unit import Unit
     from torchlayout.rules.finding import Finding
 
@@ -42,6 +43,7 @@ PRECEDENCE: tuple[tuple[str, ...], ...] = (
     ("LAY105", "LAY108"),
     ("LAY202", "LAY201", "LAY203", "LAY204", "LAY402"),
     ("LAY202", "LAY201", "LAY301", "LAY302"),
+    ("LAY301", "LAY204"),
     ("LAY201", "LAY403"),
     ("LAY108", "LAY303", "LAY401"),
 )
@@ -72,7 +74,7 @@ def run_rules(trace: Trace, unit: Unit, codes: Iterable[str], options: Options |
     return [kept[key] for key in sorted(kept)]
 
 
-def _yields(finding: Finding, held: set[tuple[tuple[int, int, int, int], str]]) -> bool:
+def _yields(finding: Finding, held: set[tuple[Span, str]]) -> bool:
     """Whether a code that takes precedence holds at the same place."""
     for group in PRECEDENCE:
         if finding.code in group:
@@ -83,7 +85,7 @@ def _yields(finding: Finding, held: set[tuple[tuple[int, int, int, int], str]]) 
 
 
 def sink_words(codes: Iterable[str], text: str | None = None) -> frozenset[str]:
-    """The sink words of the rules with these codes; given a file's text, of those that can have something to say there."""
+    """The sink words of the rules with these codes; given a file's text, of those that can say anything there."""
     words: set[str] = set()
     for code in codes:
         rule = BY_CODE.get(code)

@@ -154,7 +154,9 @@ same.add_(1)
                 found = _shared(site, visit, writes_in_place(site))
                 if found is not None:
                     raises, parameter, operand, facts = found
-                    yield self.finding(seen, site.key, site.name, raises, operand, facts, visit.origins.get(parameter), visit)
+                    yield self.finding(
+                        seen, site.key, site.name, raises, operand, facts, visit.origins.get(parameter), visit
+                    )
                     break
         yield from self.assignments(seen)
 

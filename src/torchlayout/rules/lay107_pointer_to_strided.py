@@ -22,7 +22,20 @@ NATIVE_METHODS = frozenset({
     "from_address", "launch", "run", "run_with_ortvalues", "execute_async_v2", "execute_async_v3",
     "set_tensor_address", "bind_input", "bind_output", "Get", "Put", "memmove", "memcpy",
 })  # fmt: skip
-HARMLESS_WORDS = ("assert", "equal", "print", "log", "debug", "hash", "format", "repr", "str", "hex", "len", "isinstance")
+HARMLESS_WORDS = (
+    "assert",
+    "equal",
+    "print",
+    "log",
+    "debug",
+    "hash",
+    "format",
+    "repr",
+    "str",
+    "hex",
+    "len",
+    "isinstance",
+)
 """Functions of which the name tells that they only compare or show an address."""
 
 
@@ -166,7 +179,10 @@ seen.add(x.t().data_ptr())
         )
         related = tell.history(argument.origin, here, place[1])
         if place != key:
-            related = (Related(key[1], f"the address goes to `{name}` here", key[0] if key[0] != here else None), *related)
+            related = (
+                Related(key[1], f"the address goes to `{name}` here", key[0] if key[0] != here else None),
+                *related,
+            )
         return Finding(self.code, message, place[1], related)
 
 

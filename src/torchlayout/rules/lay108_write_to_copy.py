@@ -70,11 +70,16 @@ table.t().reshape(-1).add_(1)  # LAY108
             """\
 import torch
 
+def mark(grid: torch.Tensor):
+    rows, columns = grid.shape
+    flat = grid.t().flatten()
+    flat[0] = 1.0  # LAY108
+
+
 grid = torch.zeros(3, 4)
-flat = grid[:, :2].flatten()
-flat[0] = 1.0  # LAY108
+mark(grid)
 """,
-            note="a slice of columns cannot be flattened without a copy",
+            note="a transposed grid cannot be flattened without a copy",
         ),
         Example(
             """\

@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     from torchlayout.rules.finding import Finding, Fix
     from torchlayout.rules.seen import Seen
 
-CASTS = frozenset({"to", "float", "double", "half", "bfloat16", "int", "long", "type", "type_as"})
 TAKES_FORMAT = frozenset({"clone", "to", "float", "double", "half", "bfloat16", "int", "long"})
 """Methods that pack while they copy, given `memory_format=torch.contiguous_format`."""
 
@@ -130,21 +129,23 @@ kept.mul_(2)
         from torchlayout.rules.finding import Finding, Related
 
         other = second if first is packing else first
-        twice = "copy twice" if not loops.what_is_copied(packing).startswith("may") else "copy twice, where it is strided,"
+        twice = (
+            "copy twice" if not loops.what_is_copied(packing).startswith("may") else "copy twice, where it is strided,"
+        )
         message = (
             f"`{first.name}` and then `{second.name}` {twice} what one copy does: "
             f"use `{other.name}` alone with `memory_format=torch.contiguous_format`"
         )
-        related = (Related(other.span, f"`{other.name}` copies here"),)
         origin = packing.relevant()[0].origins.get("self")
-        related += tell.history(origin, seen.trace.path, other.span)
+        history = tell.history(origin, seen.trace.path, other.span)
+        related = (Related(other.span, f"`{other.name}` copies here"), *history)
         return Finding(self.code, message, packing.span, related, _one_copy(seen, packing, other))
 
 
 def pairs(seen: Seen, packing: Site) -> Iterator[tuple[Site, Site]]:
     """The two sites, in order, where `contiguous()` and another copy follow on each other and nothing else is used."""
-    from torchlayout.rules.seen import format_asked
     from torchlayout.ops import MemoryFormat
+    from torchlayout.rules.seen import format_asked
 
     if any(format_asked(case) is not MemoryFormat.CONTIGUOUS for v in packing.visits.values() for case in v.assumed):
         return
@@ -158,19 +159,14 @@ def pairs(seen: Seen, packing: Site) -> Iterator[tuple[Site, Site]]:
 
 
 def _copies_anyway(site: Site) -> bool:
-    """Whether an operation is a clone, or a conversion that is known to copy."""
+    """Whether an operation is a clone, or a conversion that is known to copy, and keeps the order of the strides."""
+    from torchlayout.ops import MemoryFormat
     from torchlayout.rules.seen import copies, usually
 
-    if site.name == "clone":
-        return all("memory_format" not in _given(visit.assumed) for visit in site.visits.values())
-    return site.name in CASTS and usually(site, copies) and site.name in TAKES_FORMAT
-
-
-def _given(cases: tuple[object, ...]) -> set[str]:
-    """The parameters of a call that were given another value than None."""
-    from torchlayout.interp.trace import Case
-
-    return {name for case in cases if isinstance(case, Case) for name, value in case.bound.items() if value is not None}
+    cases = [case for visit in site.visits.values() for case in visit.assumed]
+    if any(case.bound.get("memory_format") not in (None, MemoryFormat.PRESERVE) for case in cases):
+        return False
+    return site.name == "clone" or (site.name in TAKES_FORMAT and usually(site, copies))
 
 
 def _one_copy(seen: Seen, packing: Site, other: Site) -> Fix | None:

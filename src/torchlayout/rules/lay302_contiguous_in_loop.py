@@ -84,7 +84,7 @@ import torch
 
 
 def turned(tables):
-    return [table.t().contiguous() for table in tables]  # LAY302
+    return [table.permute(1, 0).contiguous() for table in tables]  # LAY302
 
 
 turned([torch.randn(3, 4), torch.randn(3, 4)])

@@ -95,9 +95,13 @@ merge_heads(torch.randn(2, 3, 5, 4))
             """\
 import torch
 
-x = torch.zeros(3, 4).t()
-flat = x.contiguous().view(-1)
-flat.add_(1)
+def raised(x):
+    flat = x.t().contiguous().view(-1)
+    flat.add_(1)
+    return flat
+
+
+raised(torch.zeros(3, 4))
 """,
             note="written to: which memory it is matters",
         ),
@@ -124,6 +128,7 @@ flat, table = packed.view(-1), packed.view(2, 6)
     def finding(self, seen: Seen, site: Site, view: Site) -> Finding:
         from torchlayout.rules import mend, tell
         from torchlayout.rules.finding import Finding, Related
+        from torchlayout.rules.whatif import copy_is_needed
 
         lenient = mend.LENIENT[view.name]
         needed = copy_is_needed(site, view)
@@ -142,28 +147,11 @@ def takes_shape(view: Site) -> bool:
     return all("dtype" not in case.bound for visit in view.visits.values() for case in visit.assumed)
 
 
-def copy_is_needed(site: Site, view: Site, *, proven: bool = False) -> bool:
-    """Whether the view does not exist over the tensor as it was before packing, in every case."""
-    from torchlayout.ops import Refused
-    from torchlayout.rules.whatif import Unclear, outcome_without_copy
-
-    visits = site.visits.values() if proven else site.relevant()
-    befores = [case for visit in visits for case in (visit.proven if proven else visit.assumed)]
-    users = view.visits.values() if proven else view.relevant()
-    answers = []
-    for visit in users:
-        for case in visit.proven if proven else visit.assumed:
-            try:
-                answers.append(isinstance(outcome_without_copy(visit.op, case, "self", befores), Refused))
-            except Unclear:
-                return False
-    return bool(answers) and all(answers)
-
-
 def _in_one(seen: Seen, site: Site, view: Site) -> Fix | None:
     """`x.contiguous().view(s)` to `x.reshape(s)`, where they are one chain."""
     from torchlayout.rules import edits, mend
     from torchlayout.rules.finding import Fix, Safety
+    from torchlayout.rules.whatif import copy_is_needed
 
     packing, viewing = mend.call_at(seen, site.key), mend.call_at(seen, view.key)
     if packing is None or viewing is None or viewing.receiver != packing.call or packing.receiver is None:

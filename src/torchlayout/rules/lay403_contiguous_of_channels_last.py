@@ -115,12 +115,12 @@ def loses_format(case: Case) -> bool:
     operand = case.operand()
     if operand is None or operand.layout.rank not in (4, 5) or format_asked(case) is not MemoryFormat.CONTIGUOUS:
         return False
-    return (
-        is_channels_last(operand.layout, case.facts) is YES and is_contiguous(operand.layout, case.facts) is NO
-    )
+    return is_channels_last(operand.layout, case.facts) is YES and is_contiguous(operand.layout, case.facts) is NO
 
 
 def _only_flattened(seen: Seen, site: Site) -> bool:
     """Whether nothing but views into other shapes takes the result."""
     uses = [use for use in seen.uses(site.key) if use.how != "read"]
-    return bool(uses) and all(use.how == "operand" and use.name in ("view", "view_as", "reshape", "flatten") for use in uses)
+    return bool(uses) and all(
+        use.how == "operand" and use.name in ("view", "view_as", "reshape", "flatten") for use in uses
+    )

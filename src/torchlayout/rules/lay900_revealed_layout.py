@@ -115,7 +115,7 @@ def _common(alternatives: Iterable[tuple[str, ...]]) -> list[str] | None:
     found = list(dict.fromkeys(alternatives))
     if not found or any("..." in texts for texts in found) or len({len(texts) for texts in found}) > 1:
         return None
-    return [texts[0] if len(set(texts)) == 1 else "?" for texts in zip(*found)]
+    return [texts[0] if len(set(texts)) == 1 else "?" for texts in zip(*found, strict=True)]
 
 
 def _told(layout: dict[str, object]) -> str:

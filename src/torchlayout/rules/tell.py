@@ -19,12 +19,15 @@ from torchlayout.rules.finding import Related
 from torchlayout.rules.seen import results
 from torchlayout.sizes import YES, Facts, Poly, Rest, Size, product
 
+MAX_COUNT = 40
+"""Characters of a number of elements that a message still tells."""
+
 MAX_RELATED = 6
 """Steps of a value's history that a finding shows, the latest first."""
 
 _MOVES = re.compile(
-    r"\W*(a slice|transpose|permute|t\b|T\b|mT\b|H\b|mH\b|movedim|moveaxis|swap|rearrange|expand|broadcast|narrow|select"
-    r"|chunk|split|unbind|tensor_split|as_strided|unfold|diagonal|flip|rot90|adjoint|flatten|view_as_real|real|imag"
+    r"\W*(a slice|transpose|permute|t\b|T\b|mT\b|H\b|mH\b|movedim|moveaxis|swap|rearrange|expand|broadcast|narrow"
+    r"|select|chunk|split|unbind|tensor_split|as_strided|unfold|diagonal|flip|rot90|adjoint|flatten|view_as_real|real|imag"
     r"|meshgrid|to\(memory_format|channels_last)"
 )
 """Steps that change how a tensor lies in memory, as origins spell them; others hand it on."""
@@ -91,7 +94,10 @@ def elements(operand: Operand, facts: Facts) -> str | None:
     if "?" in "".join(texts):
         return None
     total = product(layout.sizes)
-    return f"{total} elements" if isinstance(total, int) else f"{'*'.join(map(_factor, texts))} elements"
+    if isinstance(total, int):
+        return f"{total} elements"
+    count = "*".join(map(_factor, texts))
+    return f"{count} elements" if len(count) <= MAX_COUNT else None
 
 
 def _factor(text: str) -> str:

@@ -1,0 +1,279 @@
+"""LAY204: a copy none of whose users needs it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from torchlayout.rules.base import Example, Rule
+
+if TYPE_CHECKING:
+    from torchlayout.interp.trace import Site, SiteKey
+    from torchlayout.rules.finding import Finding
+    from torchlayout.rules.seen import Seen
+    from torchlayout.rules.whatif import Verdict
+
+MAX_USERS = 3
+"""More users than these may together gain by dense memory what the copy costs."""
+MAX_HIDDEN_COPIES = 1
+"""Two operators that each copy by themselves would copy twice what is now copied once."""
+
+
+class CopyThatNobodyNeeds(Rule):
+    """## What it does
+    Reports `contiguous()` that copies, where every use of the copy is known, none of them needs dense memory, and none
+    runs faster with it: the attention trap, in which a transposed key is packed for a matrix product that would have
+    taken it as it is.
+
+    ## Why is this bad?
+    The copy reads and writes every element, and holds the memory of a second tensor. Matrix products take a transposed
+    operand by a flag of BLAS, element-wise operators and `cat`, `stack`, `gather` read any strides in the one pass that
+    they make, and `reshape` copies by itself when it must.
+
+    ## Example
+    ```python
+    import torch
+
+
+    def scores(q, k):
+        b, h, t, d = k.shape
+        turned = k.transpose(-2, -1).contiguous()
+        return torch.matmul(q, turned)
+    ```
+
+    ## Use instead
+    ```python
+    import torch
+
+
+    def scores(q, k):
+        b, h, t, d = k.shape
+        turned = k.transpose(-2, -1)
+        return torch.matmul(q, turned)
+    ```
+
+    ## What it cannot see
+    It is silent wherever it does not know: a copy that is returned, stored, or given to a function that is not read; a
+    use in a loop that the copy was made in front of; more than three uses, or more than one that copies by itself.
+
+    And it is silent where packing can pay. Measured with `python benchmarks/test_layout_cost.py` (2 cores of a CPU, 2
+    threads, torch 2.13): time with the copy over time without, for (batch, heads, tokens, head size) of
+    (1, 12, 512, 64) and (4, 16, 1024, 64); above 1 the copy costs. No GPU was at hand; the same command measures one.
+
+    {figures}
+
+    The comparison that started this rule, `y.contiguous() + 1` against `y + 1` of a transposed y, is the fourth line:
+    the addition keeps the strides and makes no hidden copy, so packing first only adds to it. With a second operand
+    that lies in another order, with softmax or sums over a strided dimension, with convolutions, and with chains that
+    run many times, packing can pay, and nothing is reported.
+
+    ## References
+    - [torch.matmul](https://pytorch.org/docs/stable/generated/torch.matmul.html)
+    - [torch.Tensor.contiguous](https://pytorch.org/docs/stable/generated/torch.Tensor.contiguous.html)
+    """
+
+    code, name = "LAY204", "copy-that-nobody-needs"
+    words = (".contiguous",)
+    invalid = (
+        Example(
+            """\
+import torch
+
+
+def scores(q, k):
+    b, h, t, d = k.shape
+    turned = k.transpose(-2, -1).contiguous()  # LAY204
+    return torch.matmul(q, turned)
+
+
+out = scores(torch.randn(2, 3, 4, 5), torch.randn(2, 3, 4, 5))
+""",
+            note="the attention trap",
+        ),
+        Example(
+            """\
+import torch
+
+
+def token_scores(logits, ids):
+    b, t, v = logits.shape
+    shifted = logits[:, :-1, :].contiguous()  # LAY204
+    return torch.log_softmax(shifted, dim=-1).sum()
+
+
+out = token_scores(torch.randn(2, 6, 9), None)
+""",
+            note="a slice whose rows are dense",
+        ),
+        Example(
+            """\
+import torch
+
+y = torch.randn(3, 4).t()
+z = y.contiguous() + 1  # LAY204
+""",
+            note="an addition keeps the strides, and copies nothing by itself",
+        ),
+    )
+    valid = (
+        Example(
+            """\
+import torch
+
+
+def scores(q, k):
+    return torch.matmul(q, k.transpose(-2, -1))
+
+
+scores(torch.randn(2, 3, 4, 5), torch.randn(2, 3, 4, 5))
+""",
+            note="BLAS takes it as it is",
+        ),
+    )
+    near_misses = (
+        Example(
+            """\
+import torch
+
+
+def merge(x):
+    b, h, t, d = x.shape
+    return x.transpose(1, 2).contiguous().view(b, t, h * d)
+
+
+merge(torch.randn(2, 3, 4, 5))
+""",
+            note="the view needs it",
+        ),
+        Example(
+            """\
+import torch
+
+
+def normalized(k: torch.Tensor):
+    b, t, d = k.shape
+    return torch.softmax(k.transpose(1, 2).contiguous(), dim=-1)
+
+
+normalized(torch.randn(2, 3, 4))
+""",
+            note="softmax over what would be a strided dimension",
+        ),
+        Example(
+            """\
+import torch
+
+
+def snapshot(x: torch.Tensor):
+    b, t = x.shape
+    before = x.t().contiguous()
+    x.mul_(2)
+    return (before + 1).sum()
+
+
+snapshot(torch.randn(3, 4))
+""",
+            note="the original is written to: the copy keeps what was",
+        ),
+        Example(
+            """\
+import torch
+
+
+def packed(x: torch.Tensor):
+    b, t = x.shape
+    return x.t().contiguous()
+
+
+packed(torch.randn(3, 4))
+""",
+            note="returned: who uses it is not known",
+        ),
+    )
+
+    def check(self, seen: Seen) -> Iterator[Finding]:
+        from torchlayout.rules.seen import is_packed
+        from torchlayout.rules.whatif import Unclear, users_that_need_nothing
+        from torchlayout.sizes import NO
+
+        for site in seen.packing():
+            cases = [case for visit in site.relevant() for case in visit.assumed]
+            if not cases or not all(is_packed(case) is NO for case in cases) or original_is_written(seen, site):
+                continue
+            try:
+                verdict = users_that_need_nothing(seen, site)
+            except Unclear:
+                continue
+            if len(verdict.users) <= MAX_USERS and verdict.hidden_copies <= MAX_HIDDEN_COPIES:
+                yield self.finding(seen, site, verdict)
+
+    def finding(self, seen: Seen, site: Site, verdict: Verdict) -> Finding:
+        from torchlayout.rules import loops, tell
+        from torchlayout.rules.finding import Finding, Related
+
+        here = seen.trace.path
+        visit = site.relevant()[0]
+        names = list(dict.fromkeys(tell.operator_name(seen.trace.sites[key]) for key in verdict.users))
+        takes = "take" if len(verdict.users) > 1 else "takes"
+        how = "copies by itself" if verdict.hidden_copies else f"{takes} `{visit.text}` as it is"
+        who = tell.all_of(names)
+        lines = ", ".join(dict.fromkeys(tell.place(*key, here) for key in verdict.users))
+        message = (
+            f"`contiguous()` {loops.what_is_copied(site)} that nobody needs packed: {who} on {lines} {how}; "
+            f"take the call away"
+        )
+        origin = visit.origins.get("self")
+        related = tuple(
+            Related(key[1], "used here", None if key[0] == here else key[0]) for key in verdict.users
+        ) + tell.history(origin, here, site.span)
+        drawing = tell.drawing(visit, visit.assumed[0], "contiguous()")
+        return Finding(self.code, message, site.span, related, drawing=drawing)
+
+
+def original_is_written(seen: Seen, site: Site) -> bool:
+    """Whether the tensor that is copied may be written to in the same function, so that the copy keeps what was.
+
+    Two tensors may be one where they come from one operation, or both from where nothing is known.
+    """
+    from torchlayout.rules.seen import writes_in_place
+
+    visits = list(site.visits.values())
+    mine = _roots(seen, frozenset().union(*(visit.made_by.get("self", frozenset()) for visit in visits)))
+    function = seen.unit.outline.at(site.span.line)
+    for key, writes in seen.trace.writes.items():
+        if key[0] == seen.trace.path and seen.unit.outline.at(key[1].line) is function:
+            if any(_may_meet(mine, _roots(seen, write.made_by)) for write in writes):
+                return True
+    for other in seen.sites:
+        if writes_in_place(other) and seen.unit.outline.at(other.span.line) is function:
+            for visit in other.visits.values():
+                if _may_meet(mine, _roots(seen, visit.made_by.get("self", frozenset()))):
+                    return True
+    return False
+
+
+def _roots(seen: Seen, keys: frozenset[SiteKey]) -> set[SiteKey | None]:
+    """The operations in whose memory values lie, through views; None for memory from elsewhere."""
+    from torchlayout.rules.seen import shares
+    from torchlayout.sizes import NO
+
+    roots: set[SiteKey | None] = set() if keys else {None}
+    pending, done = list(keys), set(keys)
+    while pending:
+        key = pending.pop()
+        site = seen.site(key)
+        cases = [case for visit in site.visits.values() for case in visit.assumed] if site is not None else []
+        if site is None or not cases or all(shares(case) is NO for case in cases):
+            roots.add(key)
+            continue
+        before = [visit.made_by.get("self", frozenset()) for visit in site.visits.values()]
+        if not all(before):
+            roots.add(None)
+        for one in frozenset().union(*before) - done:
+            done.add(one)
+            pending.append(one)
+    return roots
+
+
+def _may_meet(a: set[SiteKey | None], b: set[SiteKey | None]) -> bool:
+    return not a.isdisjoint(b)
