@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from torchlayout.layouts.layout import Dim, Layout, channels_last, contiguous, settle, unknown_strides
+from torchlayout.layouts.layout import Dim, Layout, channels_last, contiguous, is_concrete, settle, unknown_strides
 from torchlayout.layouts.properties import is_channels_last, is_contiguous, is_dense, same_layout
 from torchlayout.sizes import MAYBE, NO, YES, Facts, Rest, Shape, Size
 
@@ -113,12 +113,16 @@ def _expand_rests(layout: Layout, shape: Shape, facts: Facts) -> Layout | None:
     return Layout(tuple(reversed(tail)), layout.offset)
 
 
-def output_layout(operands: Sequence[Layout], shape: Shape, facts: Facts) -> Layout:
+def output_layout(operands: Sequence[Layout], shape: Shape, facts: Facts, numbers: bool = False) -> Layout:
     """The layout of an elementwise result of this (already broadcast) shape.
 
-    Strides are unknown where the operands' strides cannot be compared.
+    Strides are unknown where the operands' strides cannot be compared. Where all sizes and strides are known, the
+    result is torch's own in dimensions of size 1 too; for that, `numbers` tells that a Python number is among the
+    operands, which bars the short cuts.
     """
     operands = [settle(operand, facts) for operand in operands]
+    if all(is_concrete(operand) for operand in operands):
+        return _concrete(operands, shape, facts, numbers)
     same_shape = [operand for operand in operands if operand.shape == shape]
     packed = all(is_contiguous(operand, facts) is YES for operand in operands)
     if packed and _first_that_decides(operands, shape):
@@ -139,6 +143,19 @@ def output_layout(operands: Sequence[Layout], shape: Shape, facts: Facts) -> Lay
         return otherwise
     order = _memory_order(expanded, facts)
     return otherwise if order is None else _dense_in_order(shape, order)
+
+
+def _concrete(operands: list[Layout], shape: Shape, facts: Facts, numbers: bool) -> Layout:
+    """`TensorIteratorBase::allocate_or_resize_outputs`, and `fast_set_up` where all shapes are the same."""
+    if not numbers and all(operand.shape == shape for operand in operands):
+        if all(is_contiguous(operand, facts) is YES for operand in operands):
+            return contiguous(shape)
+        quick = _without_sorting(operands, shape, facts)
+        if quick is not None:
+            return quick
+    expanded = [expand_to(operand, shape, facts) for operand in operands]
+    order = _memory_order([wide for wide in expanded if wide is not None], facts)
+    return unknown_strides(shape) if order is None or None in expanded else _dense_in_order(shape, order)
 
 
 def _first_that_decides(operands: list[Layout], shape: Shape) -> bool:

@@ -111,6 +111,11 @@ def channels_last(sizes: Sequence[Size]) -> Layout:
     return permuted_contiguous(sizes, CHANNELS_LAST_ORDER[len(sizes)])
 
 
+def is_concrete(layout: Layout) -> bool:
+    """Whether all sizes and strides are plain numbers."""
+    return all(isinstance(dim.size, int) and isinstance(dim.stride, int) and dim.rest is None for dim in layout.dims)
+
+
 def settle(layout: Layout, facts: Facts) -> Layout:
     """The layout with everything known put in: bound rests spelled out, sizes in normal form."""
     if not facts.rewrites and not facts.ranks:

@@ -6,8 +6,8 @@ of torch/_prims_common. A dimension of size 1 never matters, and a tensor withou
 
 from __future__ import annotations
 
-from torchlayout.layouts.layout import CHANNELS_LAST_ORDER, Dim, Layout, settle
-from torchlayout.sizes import MAYBE, NO, YES, Facts, Size, Truth, product, truth
+from torchlayout.layouts.layout import CHANNELS_LAST_ORDER, Dim, Layout, is_concrete, settle
+from torchlayout.sizes import MAYBE, NO, YES, Facts, Size, Truth, every, product, truth
 
 
 def _lies_at(dim: Dim, expected: Size | None, facts: Facts) -> Truth:
@@ -57,36 +57,40 @@ def is_channels_last(layout: Layout, facts: Facts) -> Truth:
     return _packed([layout.dims[i] for i in reversed(order)], facts)
 
 
-def suggests_channels_last(layout: Layout, facts: Facts) -> Truth:
-    """Whether torch's `suggest_memory_format` says channels_last: strides in that order, gaps allowed.
+def suggests_channels_last(layout: Layout, facts: Facts, exact: int | None = None) -> Truth:
+    """`x.suggest_memory_format()` is channels_last (`is_channels_last_strides_2d` of c10/core/MemoryFormat.h).
 
-    Mirrors `is_channels_last_strides_2d_s4` of c10/core/MemoryFormat.h, which looks at the strides of dimensions of
-    size 1 too, and takes what is ambiguous for contiguous.
+    Strides of dimensions of size 1 take part, though nothing else depends on them; so where a size may be 1 and not
+    everything is a plain number, the answer is MAYBE. `exact` is such a dimension whose stride is certain.
     """
     layout = settle(layout, facts)
-    order = CHANNELS_LAST_ORDER.get(layout.rank or 0)
-    if order is None:
-        return MAYBE if layout.rank is None else NO
-    channels = layout.dims[1]
-    if channels.stride is None:
+    if layout.rank is None:
         return MAYBE
-    answer = ~facts.equal(channels.stride, 0)
-    least: Size = 0
+    order = CHANNELS_LAST_ORDER.get(layout.rank)
+    if order is None or any(facts.normal(size) == 0 for size in layout.sizes):
+        return NO
+    answers: list[Truth] = []
+    least: Size | None = 0
+    sure = facts.assumed or is_concrete(layout)
+    channels = _trusted(layout.dims[1], sure, facts)
     for place in reversed(order):
-        size, stride, _ = layout.dims[place]
-        if stride is None:
-            return answer & MAYBE
-        answer = answer & ~facts.equal(size, 0) & ~facts.less(stride, least)
+        dim = layout.dims[place]
+        stride = dim.stride if place == exact else _trusted(dim, sure, facts)
+        if stride is None or least is None:
+            answers.append(MAYBE)
+        else:
+            answers.append(~facts.less(stride, least))
+            if place == 1:
+                answers.append(~facts.equal(stride, 0))
         if place == 0:
-            answer = answer & ~facts.equal(least, channels.stride)
-        if answer is NO:
-            return NO
-        longer = facts.above_one(size)
-        if longer is MAYBE:
-            # the two ways agree where the sizes further out settle it
-            longer, answer = YES, answer & (YES if facts.assumed else MAYBE)
-        least = stride * size if longer is YES else stride
-    return answer
+            answers.append(MAYBE if channels is None or least is None else ~facts.equal(least, channels))
+        least = None if stride is None else stride * dim.size
+    return every(answers)
+
+
+def _trusted(dim: Dim, sure: bool, facts: Facts) -> Size | None:
+    """A stride, unless the dimension may be of size 1 and strides of such dimensions are not sure."""
+    return dim.stride if sure or facts.is_one(dim.size) is NO else None
 
 
 def in_memory_order(layout: Layout, facts: Facts) -> list[Dim] | None:

@@ -1,6 +1,5 @@
 """Activations and dropout of torch.nn.functional. With `inplace=True` they return the very tensor that came in."""
 
-# ruff: noqa: E501  (a row is one line)
 from __future__ import annotations
 
 from dataclasses import replace
@@ -22,6 +21,7 @@ from torchlayout.ops.transfers import (
     full_precision,
     itself,
     of_backends,
+    ordered_like,
     packed_like,
     packed_like_float,
     replaced,
@@ -43,7 +43,7 @@ def overwritten(args: Args) -> Result:
 def activation(args: Args) -> Outcome:
     """the same sizes; strides in the same order, without gaps; in place: the tensor itself"""
     inplace = args.values.get("inplace", False)
-    fresh = Result(preserved(args.layout(), args.facts), args.operand().dtype)
+    fresh = Result(ordered_like(args.layout(), args.facts), args.operand().dtype)
     if inplace is False:
         return fresh
     return overwritten(args) if inplace is True else Alternatives((fresh, itself(args)))
@@ -51,7 +51,7 @@ def activation(args: Args) -> Outcome:
 
 def prelu(args: Args) -> Outcome:
     """the same sizes; strides in the same order, without gaps"""
-    return Result(preserved(args.layout(), args.facts), args.operand().dtype)
+    return Result(ordered_like(args.layout(), args.facts), args.operand().dtype)
 
 
 def dropped(args: Args) -> Outcome:
@@ -85,7 +85,7 @@ def _undropped(args: Args) -> Result:
 
 def _dropped(args: Args) -> Result:
     """A fresh tensor. When p is 1 that is a product with a tensor without dimensions, which gives the same strides."""
-    return Result(preserved(args.layout(), args.facts), args.operand().dtype)
+    return Result(ordered_like(args.layout(), args.facts), args.operand().dtype)
 
 
 def gated(args: Args) -> Outcome:

@@ -1,10 +1,16 @@
 """Convolutions, transposed convolutions, and the windows they are made of (`F.unfold`, `F.fold`)."""
 
-
 from __future__ import annotations
 
-from torchlayout.layouts import Layout, channels_last, contiguous, is_contiguous, unknown_strides
-from torchlayout.ops.formats import as_images, batched, fresh_spatial, image, spread, suggests_channels_last, unbatched
+from torchlayout.layouts import (
+    Layout,
+    channels_last,
+    contiguous,
+    is_contiguous,
+    suggests_channels_last,
+    unknown_strides,
+)
+from torchlayout.ops.formats import as_images, batched, fresh_spatial, image, spread, unbatched
 from torchlayout.ops.table import Args, Transfer, op
 from torchlayout.ops.transfers import autocast, promoted, size_after
 from torchlayout.ops.values import Alias, DType, Operand, Outcome, Result, Unknowable

@@ -1,8 +1,8 @@
 """What operators on images share: batches or none, sliding windows, and following channels_last.
 
 torch asks a tensor for the memory format that its strides *suggest*. Strides of dimensions of size 1 take part in
-that question, and nothing else depends on them, so the table does not promise them; where they decide, the answer
-is not known.
+that question, though nothing else depends on them. The table gets them right where all sizes are known numbers; where
+some are not, and may be 1, the answer is not known.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from torchlayout.layouts import (
     is_contiguous,
     settle,
     size_of,
+    suggests_channels_last,
     the_rest,
     unknown_strides,
 )
@@ -27,40 +28,6 @@ from torchlayout.sizes import MAYBE, NO, YES, Extent, Facts, Rest, Shape, Size, 
 
 
 # ---------------------------------------------------------------- the suggested memory format
-def suggests_channels_last(layout: Layout, facts: Facts, exact: int | None = None) -> Truth:
-    """`x.suggest_memory_format()` is channels_last (`is_channels_last_strides_2d` of c10/core/MemoryFormat.h).
-
-    `exact` is a dimension whose stride is certain though its size is 1.
-    """
-    layout = settle(layout, facts)
-    if layout.rank is None:
-        return MAYBE
-    order = CHANNELS_LAST_ORDER.get(layout.rank)
-    if order is None or any(facts.normal(size) == 0 for size in layout.sizes):
-        return NO
-    answers: list[Truth] = []
-    least: Size | None = 0
-    channels = _trusted(layout.dims[1], facts)
-    for place in reversed(order):
-        dim = layout.dims[place]
-        stride = dim.stride if place == exact else _trusted(dim, facts)
-        if stride is None or least is None:
-            answers.append(MAYBE)
-        else:
-            answers.append(~facts.less(stride, least))
-            if place == 1:
-                answers.append(~facts.equal(stride, 0))
-        if place == 0:
-            answers.append(MAYBE if channels is None or least is None else ~facts.equal(least, channels))
-        least = None if stride is None else stride * dim.size
-    return every(answers)
-
-
-def _trusted(dim: Dim, facts: Facts) -> Size | None:
-    """A stride, unless the dimension may be of size 1 and nothing is assumed."""
-    return dim.stride if facts.assumed or facts.is_one(dim.size) is NO else None
-
-
 def in_suggested_format(layout: Layout, shape: Shape, facts: Facts, exact: int | None = None) -> Layout:
     """A packed result of this shape in the format that an input suggests: channels_last, else contiguous.
 

@@ -1,6 +1,5 @@
 """Products of matrices and vectors: what they give is packed, whatever came in (einsum has a file of its own)."""
 
-# ruff: noqa: E501  (a row is one line)
 from __future__ import annotations
 
 from torchlayout.layouts import Layout, contiguous, is_contiguous, strided, unknown_strides, with_rank

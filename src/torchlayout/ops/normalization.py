@@ -1,6 +1,5 @@
 """Normalizations and embeddings."""
 
-
 from __future__ import annotations
 
 from torchlayout.layouts import contiguous, has_no_elements, preserved, same_layout, unknown_strides, view

@@ -1,6 +1,5 @@
 """Elementwise operators of one, two and three operands, under all their spellings."""
 
-# ruff: noqa: E501  (a row is one line)
 from __future__ import annotations
 
 from torchlayout.layouts import contiguous
@@ -105,7 +104,10 @@ def packed_second(args: Args) -> Outcome:
     """sizes of the tensor, packed (contiguous whatever came in)"""
     exponent = args.operand("exponent")
     dtype = exponent.dtype if args.op.name == "pow" else None
-    return Result(contiguous(args.layout("exponent").shape), full_precision(promoted([Operand(exponent.layout, dtype), *numbers(args)])))
+    return Result(
+        contiguous(args.layout("exponent").shape),
+        full_precision(promoted([Operand(exponent.layout, dtype), *numbers(args)])),
+    )
 
 
 def ldexp(args: Args) -> Outcome:
@@ -144,13 +146,24 @@ def _binary(name: str, more: str, transfer: Transfer, owner: str = "x", second: 
     op(f"{name}.Scalar(Tensor self, Scalar {second}{more}) -> Tensor", alias=FRESH, layout=transfer, example=number)
     if name not in TENSOR_FIRST:
         packs = packed_second if second == "exponent" else transfer
-        op(f"{name}.Scalar_Tensor(Scalar self, Tensor {second}{more}) -> Tensor", alias=FRESH, layout=packs, example=f"torch.{name}(2, {owner})")
+        op(
+            f"{name}.Scalar_Tensor(Scalar self, Tensor {second}{more}) -> Tensor",
+            alias=FRESH,
+            layout=packs,
+            example=f"torch.{name}(2, {owner})",
+        )
 
 
 def _special_binary(name: str, first: str, second: str) -> None:
     path = f"torch.special.{name}"
     for left, right, call in (("Tensor", "Tensor", "x, x"), ("Tensor", "Scalar", "x, 2"), ("Scalar", "Tensor", "2, x")):
-        op(f"special_{name}.{left}_{right}({left} {first}, {right} {second}) -> Tensor", alias=FRESH, layout=elementwise_float, example=f"{path}({call})", spellings=(path,))
+        op(
+            f"special_{name}.{left}_{right}({left} {first}, {right} {second}) -> Tensor",
+            alias=FRESH,
+            layout=elementwise_float,
+            example=f"{path}({call})",
+            spellings=(path,),
+        )
 
 
 for _name, _more in WITH_NUMBERS.items():

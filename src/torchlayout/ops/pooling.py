@@ -1,6 +1,5 @@
 """Pooling of all kinds: fixed windows, adaptive sizes, and pooling undone."""
 
-
 from __future__ import annotations
 
 from collections.abc import Callable
@@ -12,6 +11,7 @@ from torchlayout.ops.formats import (
     fresh_spatial,
     image,
     in_suggested_format,
+    row_in_suggested_format,
     spread,
     spread_or,
     unbatched,

@@ -1,6 +1,5 @@
 """Reductions, scans and softmax: what they give is packed, whatever came in."""
 
-# ruff: noqa: E501  (a row is one line)
 from __future__ import annotations
 
 from torchlayout.layouts import Layout, contiguous

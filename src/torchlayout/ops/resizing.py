@@ -1,6 +1,5 @@
 """Padding, interpolation, and moving pixels between space and channels."""
 
-
 from __future__ import annotations
 
 from typing import Any

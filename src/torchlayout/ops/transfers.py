@@ -10,6 +10,7 @@ from torchlayout.layouts import (
     ShapeMismatch,
     broadcast,
     contiguous,
+    is_concrete,
     is_contiguous,
     is_dense,
     output_layout,
@@ -114,8 +115,10 @@ def replaced(shape: Shape, place: int, extents: Sequence[Extent]) -> Shape:
 
 
 # ---------------------------------------------------------------- elementwise
-def elementwise_layout(values: Sequence[Any], facts: Facts) -> Layout:
-    """The layout that TensorIterator gives the result of these operands, in order. Numbers have no part in it.
+def elementwise_layout(values: Sequence[Any], facts: Facts, numbers: bool = False) -> Layout:
+    """The layout that TensorIterator gives the result of these operands, in order.
+
+    Numbers have no part in it, but for dimensions of size 1 it matters that there are some.
 
     In the assumed world an operand of which nothing is known, or whose shape cannot be compared, does not enlarge
     the result. Raises `Unknowable`.
@@ -126,16 +129,20 @@ def elementwise_layout(values: Sequence[Any], facts: Facts) -> Layout:
     layouts = [settle(operand.layout, facts) for operand in operands]
     blank = any(is_unknown(value) for value in values)
     if len(layouts) == 1 and not blank:
-        # a single operand: dense in the same order, and short cuts for what is dense already
-        return preserved(layouts[0], facts)
+        return ordered_like(layouts[0], facts, numbers)
     shape = broadcast_shape([layout.shape for layout in layouts], facts)
     if shape is not None and not blank:
-        found = output_layout(layouts, shape, facts)
+        found = output_layout(layouts, shape, facts, numbers)
         if None not in found.strides or not facts.assumed:
             return found
     if not facts.assumed:
         raise Unknowable("the operands' shapes cannot be compared")
     return _assumed_layout(values, layouts, _widest(layouts, facts) if shape is None else shape, facts)
+
+
+def ordered_like(layout: Layout, facts: Facts, numbers: bool = False) -> Layout:
+    """The result of an elementwise operator of one tensor: dense in the same order."""
+    return output_layout([layout], layout.shape, facts, numbers) if is_concrete(layout) else preserved(layout, facts)
 
 
 def _assumed_layout(values: Sequence[Any], layouts: Sequence[Layout], shape: Shape, facts: Facts) -> Layout:
@@ -174,26 +181,31 @@ def numbers(args: Args) -> list[Any]:
     return [args[p.name] for p in parameters if p.kind == "Scalar" and p.name not in ("alpha", "value")]
 
 
+def _beside_number(args: Args) -> bool:
+    """Whether a number stands in for one of two operands."""
+    return any(p.kind == "Scalar" and p.name in ("self", "other", "x", "n") for p in args.op.signature.parameters)
+
+
 def elementwise(args: Args) -> Outcome:
     """sizes broadcast; strides in the operands' order, without their gaps"""
     values = tensors(args)
-    return Result(elementwise_layout(values, args.facts), promoted([*values, *numbers(args)]))
+    return Result(elementwise_layout(values, args.facts, _beside_number(args)), promoted([*values, *numbers(args)]))
 
 
 def elementwise_float(args: Args) -> Outcome:
     """sizes broadcast; strides in the operands' order, without their gaps"""
     values = tensors(args)
-    return Result(elementwise_layout(values, args.facts), full_precision(promoted([*values, *numbers(args)])))
+    return Result(elementwise_layout(values, args.facts, _beside_number(args)), full_precision(promoted([*values, *numbers(args)])))
 
 
 def elementwise_bool(args: Args) -> Outcome:
     """bools; sizes broadcast; strides in the operands' order, without their gaps"""
-    return Result(elementwise_layout(tensors(args), args.facts), BOOL)
+    return Result(elementwise_layout(tensors(args), args.facts, _beside_number(args)), BOOL)
 
 
 def elementwise_untyped(args: Args) -> Outcome:
     """sizes broadcast; strides in the operands' order, without their gaps"""
-    return Result(elementwise_layout(tensors(args), args.facts))
+    return Result(elementwise_layout(tensors(args), args.facts, _beside_number(args)))
 
 
 # ---------------------------------------------------------------- packed
