@@ -130,8 +130,8 @@ NESTED = {
     + "y = y.t().view(6)",
     "branches": "".join("if c:\n    y = y.t()\nelse:\n    y = y.flip(0)\n" for _ in range(300)) + "y.view(6)",
     "elif": "if c:\n    pass\n" + "".join(f"elif y.view({n}):\n    y = y.t()\n" for n in range(400)),
-    "long function": "".join(f"y{n} = y{n and n - 1}.t().view({n})\n" for n in range(5000)),
-    "many functions": "".join(f"def f{n}(y):\n    return f{n + 1}(y.t().view({n}))\n" for n in range(1000)),
+    "long function": "".join(f"y{n} = y{n and n - 1}.t().view({n})\n" for n in range(2000)),
+    "many functions": "".join(f"def f{n}(y):\n    return f{n + 1}(y.t().view({n}))\n" for n in range(300)),
     "recursion": "def f(y):\n    return f(f(g(y.t()))).view(6)\ndef g(y):\n    return f(g(y)).contiguous()",
     "huge numbers": f"y.view({'9' * 4000}, -{'9' * 4000})\ny.view(1 << 100000)\ny.view(9 ** 9 ** 9)",
     "wide call": "y.view(" + ", ".join(["1"] * 5000) + ")",
@@ -140,7 +140,7 @@ NESTED = {
     + ").permute("
     + ", ".join(map(str, range(600)))
     + ").view(6)",
-    "one long line": "y = torch.randn(2, 3)\n" + "; ".join(["y.t().view(6)"] * 4000),
+    "one long line": "y = torch.randn(2, 3)\n" + "; ".join(["y.t().view(6)"] * 1000),
 }
 
 

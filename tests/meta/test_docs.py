@@ -9,10 +9,14 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
-from typing import NamedTuple
+from types import SimpleNamespace
+from typing import Any, NamedTuple
 
 import pytest
+import torch
 import yaml
+
+import torchlayout
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -112,6 +116,35 @@ def test_readme_has_the_two_commands() -> None:
     blocks = dict(re.findall(r"<!-- (\w+ command) -->\n```bash\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL))
     assert "pip install -c constraints.txt -e '.[test]'\npytest" in blocks["test command"]
     assert "torchlayout check" in blocks["lint command"]
+
+
+def test_the_finding_of_the_readme(tmp_path: Path) -> None:
+    """The quoted lines, in a method, get the quoted code at the quoted place; and torch raises there."""
+    block = re.search(
+        r"<!-- finding -->\n```text\n(.*?)```", (ROOT / "README.md").read_text(encoding="utf-8"), re.DOTALL
+    )
+    assert block is not None
+    code = block[1].split()[0]
+    [(line, column)] = re.findall(r"--> \S+:(\d+):(\d+)", block[1])
+    quoted = re.findall(r"^(\d+) \| (.*)$", block[1], re.MULTILINE)
+    source = [
+        "import torch",
+        "def pose_forward(self, kpt: torch.Tensor, bs, spatial):",
+        "    self.nk = self.kpt_shape[0] * self.kpt_shape[1]",
+        "    if self.nk_output != self.nk:",
+    ]
+    source += [*(text for _, text in quoted), "    return kpt"]
+    place = 5 + [number for number, _ in quoted].index(line)
+    [finding] = torchlayout.check("\n".join(source))
+    assert (finding.span.line, finding.span.column + 1) == (place, int(column))
+    # Of the function alone more is assumed than of the whole file, so LAY101 may stand for LAY102.
+    assert finding.code in {"LAY101", code}
+
+    namespace: dict[str, Any] = {}
+    exec("\n".join(source), namespace)
+    pose = SimpleNamespace(kpt_shape=(17, 3), nk_output=17 * 5)
+    with pytest.raises(RuntimeError, match="view size is not compatible with input tensor's size and stride"):
+        namespace["pose_forward"](pose, torch.zeros(2, 17 * 5, 100), 2, 100)
 
 
 def run_python(text: str, cwd: Path) -> subprocess.CompletedProcess[str]:

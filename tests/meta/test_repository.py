@@ -82,18 +82,24 @@ def test_pythons_of_the_metadata_are_those_of_the_matrix() -> None:
     assert project["requires-python"] == f">={stated[0]}"
 
 
-def undocumented(path: Path) -> list[str]:
-    """The module, its public classes and its public functions, where they have no docstring.
+LONGEST_OBVIOUS = {ast.ClassDef: 8, ast.FunctionDef: 15}
+"""Lines up to which a name can say enough."""
 
-    Let off: definitions of under six lines, and a module's only public one, which the module's docstring is about.
+
+def undocumented(path: Path) -> list[str]:
+    """The module, its public classes and its public functions, where they have no docstring and are not obvious.
+
+    A module's only public definition is let off: the module's docstring is about it.
     """
     tree = ast.parse(path.read_text(encoding="utf-8"))
     defined = [node for node in tree.body if isinstance(node, ast.ClassDef | ast.FunctionDef)]
     public = [node for node in defined if not node.name.startswith("_")]
     missing = [] if ast.get_docstring(tree) else ["the module"]
     if len(public) > 1:
-        lines = {node.name: (node.end_lineno or 0) - node.lineno + 1 for node in public if not ast.get_docstring(node)}
-        missing += [name for name, count in lines.items() if count > 5]
+        for node in public:
+            lines = (node.end_lineno or 0) - node.lineno + 1
+            if lines > LONGEST_OBVIOUS[type(node)] and not ast.get_docstring(node):
+                missing.append(node.name)
     return missing
 
 
