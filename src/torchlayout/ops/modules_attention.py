@@ -86,16 +86,25 @@ def _never_fused(call: Forward) -> bool:
     )
 
 
-def _added(call: Forward, tensor: str, addends: int) -> Outcome:
-    """`x + dropout(attention(...))`, once for each block: x's own order decides, whatever the block gives."""
+def _added(call: Forward, tensor: str, attentions: int, fused: bool) -> Outcome:
+    """`x + dropout(attention(...))` for each attention, then `x + feed_forward(...)`: x's own order decides, unless
+    it is stretched. `fused`: the first attention packs its output."""
+    packed = contiguous(call.layout(tensor).shape)
+    attended = packed
+    if call.config.known("batch_first") and packed.rank == 3:
+        attended = permuted_contiguous(packed.sizes, (1, 0, 2))
+    first = packed if fused else attended
     outcome: Outcome = Result(call.layout(tensor), call.operand(tensor).dtype)
-    packed = Operand(contiguous(call.layout(tensor).shape))
-    for _ in range(addends):
-        outcome = then(outcome, lambda x: call.method("add", x, packed))
+    for addend in (first, *([attended] * (attentions - 1)), packed):
+        outcome = then(outcome, _adding(call, Operand(addend)))
     return outcome
 
 
-def transformer_layer(tensor: str, blocks: int, fusable: bool) -> Callable[[Forward], Outcome]:
+def _adding(call: Forward, addend: Operand) -> Callable[[Operand], Outcome]:
+    return lambda x: call.method("add", x, addend)
+
+
+def transformer_layer(tensor: str, attentions: int) -> Callable[[Forward], Outcome]:
     """The forward of an encoder or decoder layer, whose first argument is `tensor`."""
 
     def forward(call: Forward) -> Outcome:
@@ -108,10 +117,15 @@ def transformer_layer(tensor: str, blocks: int, fusable: bool) -> Callable[[Forw
         packed = Result(contiguous(call.layout(tensor).shape))
         if config.known("norm_first") is False:
             return packed
-        plain = _added(call, tensor, blocks)
-        if not fusable or config["batch_first"] is False or plain == packed:
-            return plain
-        return Alternatives((plain, packed)) if isinstance(plain, Result) else UNKNOWN
+        ways: list[Outcome] = [_added(call, tensor, attentions, False)]
+        if config["batch_first"] is not False:
+            # an encoder layer may run as one fused function; a decoder layer's self-attention may
+            ways += [packed if attentions == 1 else _added(call, tensor, attentions, True)]
+        results = [way for way in ways if isinstance(way, Result)]
+        if len(results) < len(ways):
+            return UNKNOWN
+        same = all(result.layout == results[0].layout for result in results)
+        return results[0] if same else Alternatives(tuple(results))
 
     return forward
 
@@ -147,8 +161,8 @@ FUSED = "outside training a fused path may run, whose output is packed"
 
 # fmt: off
 module("MultiheadAttention(int embed_dim, int num_heads, float dropout=0.0, bool bias=True, bool add_bias_kv=False, bool add_zero_attn=False, int? kdim=None, int? vdim=None, bool batch_first=False, Device? device=None, ScalarType? dtype=None) -> None", attention, takes="Tensor query, Tensor key, Tensor value, Tensor? key_padding_mask=None, bool need_weights=True, Tensor? attn_mask=None, bool average_attn_weights=True, bool is_causal=False", parameters=attention_weights, derived=attention_attributes, unknown=FUSED)
-module(f"TransformerEncoderLayer({LAYER}) -> None", transformer_layer("src", 2, True), takes="Tensor src, Tensor? src_mask=None, Tensor? src_key_padding_mask=None, bool is_causal=False", unknown=FUSED)
-module(f"TransformerDecoderLayer({LAYER}) -> None", transformer_layer("tgt", 3, False), takes=f"Tensor tgt, Tensor memory, {MASKS}, bool tgt_is_causal=False, bool memory_is_causal=False")
+module(f"TransformerEncoderLayer({LAYER}) -> None", transformer_layer("src", 1), takes="Tensor src, Tensor? src_mask=None, Tensor? src_key_padding_mask=None, bool is_causal=False", unknown=FUSED)
+module(f"TransformerDecoderLayer({LAYER}) -> None", transformer_layer("tgt", 2), takes=f"Tensor tgt, Tensor memory, {MASKS}, bool tgt_is_causal=False, bool memory_is_causal=False")
 module("TransformerEncoder(Any encoder_layer, int num_layers, Any? norm=None, bool enable_nested_tensor=True, bool mask_check=True) -> None", stacked("src"), takes="Tensor src, Tensor? mask=None, Tensor? src_key_padding_mask=None, bool? is_causal=None", unknown="its layers are not known, or a padding mask may shorten the result")
 module("TransformerDecoder(Any decoder_layer, int num_layers, Any? norm=None) -> None", stacked("tgt"), takes=f"Tensor tgt, Tensor memory, {MASKS}, bool? tgt_is_causal=None, bool memory_is_causal=False", unknown="its layers are not known")
 module("Transformer(int d_model=512, int nhead=8, int num_encoder_layers=6, int num_decoder_layers=6, int dim_feedforward=2048, float dropout=0.1, Any activation='relu', Any? custom_encoder=None, Any? custom_decoder=None, float layer_norm_eps=1e-05, bool batch_first=False, bool norm_first=False, bool bias=True, Device? device=None, ScalarType? dtype=None) -> None", transformer, takes="Tensor src, Tensor tgt, Tensor? src_mask=None, Tensor? tgt_mask=None, Tensor? memory_mask=None, Tensor? src_key_padding_mask=None, Tensor? tgt_key_padding_mask=None, Tensor? memory_key_padding_mask=None, bool? src_is_causal=None, bool? tgt_is_causal=None, bool memory_is_causal=False", unknown="custom layers are not known")

@@ -11,6 +11,7 @@ from typing import Any
 
 from torchlayout.layouts import Layout, contiguous, permuted_contiguous, settle, with_rank
 from torchlayout.ops.modules import Config, Forward, Parameters, module
+from torchlayout.ops.recurrent import packed_fields
 from torchlayout.ops.values import UNKNOWN, Fields, Operand, Outcome, Result, Unknowable
 from torchlayout.sizes import Shape, Size
 
@@ -85,8 +86,8 @@ def recurrent(call: Forward) -> Outcome:
     projected = _projection(config)
     features = (config.size("hidden_size") if projected == 0 else projected) * _directions(config)
     value = call.known("self")
-    if isinstance(value, Fields):
-        return _packed_sequence(call, value, features)
+    if isinstance(value, (Fields, tuple)):
+        return _packed_sequence(call, Fields(packed_fields(value)), features)
     layout = call.layout()
     layout = call.ranked(rank=3) if layout.rank is None else layout
     if layout.rank not in (2, 3):
