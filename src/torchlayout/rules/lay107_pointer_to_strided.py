@@ -174,8 +174,8 @@ seen.add(x.t().data_ptr())
         where = f" on {tell.place(*key, here)}" if place != key else ""
         message = (
             f"`{name}`{where} gets the address of a tensor that is not contiguous, with "
-            f"{tell.layout_text(operand, facts)}{tell.made_by(argument.origin, here)}, and not its strides: native code "
-            f"reads the wrong elements; pack it first and keep the packed tensor"
+            f"{tell.layout_text(operand, facts)}{tell.made_by(argument.origin, here)}, and not its strides: native "
+            f"code reads the wrong elements; pack it first and keep the packed tensor"
         )
         related = tell.history(argument.origin, here, place[1])
         if place != key:

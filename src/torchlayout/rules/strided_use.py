@@ -10,6 +10,7 @@ The figures behind the table are those of `benchmarks/test_layout_cost.py`; the 
 from __future__ import annotations
 
 import enum
+import itertools
 from collections.abc import Mapping
 from typing import Any
 
@@ -25,26 +26,26 @@ class Cost(enum.Enum):
 
 
 VIEWS = frozenset(
-    "transpose permute t numpy_T mT H mH adjoint movedim moveaxis swapaxes swapdims select narrow slice expand expand_as "
-    "broadcast_to squeeze unsqueeze chunk split split_with_sizes tensor_split unbind unflatten view view_as detach alias "
-    "flatten reshape reshape_as contiguous diagonal unfold __getitem__ __getattr__".split()
+    "transpose permute t numpy_T mT H mH adjoint movedim moveaxis swapaxes swapdims select narrow slice expand "
+    "expand_as broadcast_to squeeze unsqueeze chunk split split_with_sizes tensor_split unbind unflatten view "
+    "view_as detach alias flatten reshape reshape_as contiguous diagonal unfold __getitem__ __getattr__".split()
 )
 """Views, and what copies only when it must: they move nothing by themselves. Who uses *them* is asked next."""
 
 ELEMENTWISE = frozenset(
-    "add sub mul div true_divide floor_divide remainder fmod pow neg abs exp exp2 expm1 log log2 log10 log1p sqrt rsqrt "
-    "square reciprocal sin cos tan asin acos atan sinh cosh tanh sigmoid relu relu6 gelu silu mish elu celu selu "
-    "leaky_relu softplus hardtanh hardswish hardsigmoid logsigmoid clamp clip minimum maximum fmin fmax round floor ceil "
-    "trunc frac sign sgn erf erfc lerp where masked_fill eq ne lt le gt ge logical_and logical_or logical_not logical_xor "
-    "bitwise_and bitwise_or bitwise_not bitwise_xor isnan isinf isfinite nan_to_num to float half double bfloat16 int "
-    "long bool type clone dropout rsub atan2 hypot addcmul addcdiv".split()
+    "add sub mul div true_divide floor_divide remainder fmod pow neg abs exp exp2 expm1 log log2 log10 log1p sqrt "
+    "rsqrt square reciprocal sin cos tan asin acos atan sinh cosh tanh sigmoid relu relu6 gelu silu mish elu celu "
+    "selu leaky_relu softplus hardtanh hardswish hardsigmoid logsigmoid clamp clip minimum maximum fmin fmax "
+    "round floor ceil trunc frac sign sgn erf erfc lerp where masked_fill eq ne lt le gt ge logical_and "
+    "logical_or logical_not logical_xor bitwise_and bitwise_or bitwise_not bitwise_xor isnan isinf isfinite "
+    "nan_to_num to float half double bfloat16 int long bool type clone dropout rsub atan2 hypot addcmul addcdiv".split()
 )
 """One pass over the elements, in memory order where all operands agree on it."""
 
 ROW_BY_ROW = frozenset(
-    "sum mean prod amax amin max min argmax argmin all any std var norm logsumexp softmax log_softmax cumsum cumprod "
-    "layer_norm rms_norm LayerNorm RMSNorm Softmax LogSoftmax cross_entropy nll_loss CrossEntropyLoss topk sort "
-    "argsort".split()
+    "sum mean prod amax amin max min argmax argmin all any std var norm logsumexp softmax log_softmax cumsum "
+    "cumprod layer_norm rms_norm LayerNorm RMSNorm Softmax LogSoftmax cross_entropy nll_loss CrossEntropyLoss "
+    "topk sort argsort".split()
 )
 """Several passes over each row: free while rows are dense."""
 _NORMS = frozenset({"layer_norm", "LayerNorm", "rms_norm", "RMSNorm", "log_softmax", "softmax", "sort", "topk"})
@@ -106,7 +107,7 @@ def is_blas_matrix(operand: Operand, facts: Facts) -> bool:
     assert row.stride is not None and column.stride is not None
     if facts.equal(row.stride, 1) is not YES and facts.equal(column.stride, 1) is not YES:
         return False
-    for first, second in zip(outer, outer[1:], strict=False):
+    for first, second in itertools.pairwise(outer):
         assert first.stride is not None and second.stride is not None
         if facts.equal(first.stride, second.stride * second.size) is not YES:
             return False

@@ -101,7 +101,7 @@ class Verdict:
 
 def users_that_need_nothing(seen: Seen, site: Site) -> Verdict:
     """All users of a copy, none of which needs it or runs faster with it. Raises `Unclear` otherwise."""
-    swaps = swaps_of([case for visit in site.relevant() for case in visit.assumed])
+    swaps = swaps_of([case for visit in site.visits.values() for case in visit.assumed])
     if not swaps:
         raise Unclear
     verdict = Verdict([])
@@ -129,7 +129,7 @@ def _weigh(seen: Seen, use: Use, key: SiteKey, swaps: list[Swap], verdict: Verdi
         raise Unclear
     moved: list[Swap] = []
     costs: set[Cost] = set()
-    for visit in site.visits.values():
+    for visit in site.relevant():
         if key in visit.made_by.get(use.parameter, ()):
             for case in visit.assumed:
                 costs.add(_cost(visit, case, use.parameter, swaps))
