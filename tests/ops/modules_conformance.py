@@ -6,9 +6,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import torch
-from conformance import Abstraction, Comparison, Verdict, Wrong, _describe, _number, _tensors_in
+from conformance import Abstraction, Comparison, Verdict, World, Wrong, _describe, _tensors_in
 
-from torchlayout.layouts import settle
 from torchlayout.ops import UNKNOWN, Refused
 from torchlayout.ops.modules import ModuleRow
 from torchlayout.sizes import Facts
@@ -39,8 +38,8 @@ def check_module(
     given = [abstraction(value) for value in inputs]
     given_options = {key: abstraction(value) for key, value in options.items()}
     described = f"{name}({args}, {kwargs}) of {_describe(inputs, options)}"
-    facts = Facts()
-    facts = facts.assumed_world if assumed else facts
+    facts = Facts().assumed_world if assumed else Facts()
+    world = World(facts)
     bound = row.bind_forward(given, given_options) or {}
     try:
         outcome = row.forward(config, given, given_options, facts)
@@ -58,13 +57,8 @@ def check_module(
         operand = bound.get(parameter, UNKNOWN)
         return [abstraction.tensors[id(operand)]] if id(operand) in abstraction.tensors else []
 
-    comparison = Comparison(
-        facts,
-        lambda size: _number(facts, size),
-        lambda layout: settle(layout, facts),
-        owners,
-        _tensors_in([*inputs, *options.values()]),
-    )
+    given_tensors = _tensors_in([*inputs, *options.values()])
+    comparison = Comparison(world.number, world.spelled_out, owners, given_tensors)
     try:
         comparison.compare(outcome, value)
     except Wrong as wrong:

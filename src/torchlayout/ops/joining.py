@@ -120,7 +120,7 @@ def concatenated(args: Args) -> Outcome:
 
 # ---------------------------------------------------------------- stacking
 def stacked(args: Args) -> Outcome:
-    """a dimension more, packed"""
+    """a dimension more; packed, but channels_last tensors stay so where the new dimension is not the last"""
     operands, whole = given(args)
     facts = args.facts
     dim = args.integer("dim")
@@ -135,8 +135,28 @@ def stacked(args: Args) -> Outcome:
         place = len(first.dims) + 1 + dim
     if not 0 <= place <= len(first.dims):
         raise Unknowable("out of range")
-    shape = first.shape
-    return Result(contiguous((*shape[:place], count, *shape[place:])), promoted(operands))
+    layouts = [settle(layout, facts) for layout in layouts]
+    return Result(_stack_layout(layouts, settle(first, facts).shape, place, count, facts), promoted(operands))
+
+
+def _stack_layout(layouts: list[Layout], shape: Shape, place: int, count: Size, facts: Facts) -> Layout:
+    """torch concatenates along the dimension and splits it, or, for a new last dimension, what is unsqueezed."""
+    last = place == len(shape)
+    inputs = [layout.replace([*layout.dims, Dim(1, 1)]) for layout in layouts] if last else layouts
+    wanted = (*shape[:place], count, *shape[place:])
+    answer = every(_suggests(layout, facts) for layout in inputs)
+    if answer is NO:
+        return contiguous(wanted)
+    extents = [extent for extent in shape if not isinstance(extent, Rest)]
+    if answer is MAYBE or len(extents) < len(shape):
+        return unknown_strides(wanted)
+    if last:
+        return channels_last([*extents, count])
+    size = extents[place]
+    joint = channels_last([*extents[:place], size * count, *extents[place + 1 :]]).dims
+    stride = joint[place].stride
+    assert stride is not None
+    return Layout((*joint[:place], Dim(count, stride * size), Dim(size, stride), *joint[place + 1 :]))
 
 
 def at_least(layout: Layout, rank: int) -> Layout:
@@ -186,6 +206,8 @@ def stacked_columns(args: Args) -> Outcome:
     layouts = []
     for operand in operands:
         layout = settle(operand.layout, args.facts)
+        if layout.rank is None and sum(dim.rest is None for dim in layout.dims) < 2:
+            raise Unknowable("an unknown rank")
         layouts.append(layout if len(layout.dims) > 1 else contiguous((layout.numel, 1)))
     return Result(joined(layouts, 1, args.facts, whole), promoted(operands))
 

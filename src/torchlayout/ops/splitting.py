@@ -122,8 +122,6 @@ def parted(args: Args, layout: Layout, place: int, where: Any) -> Outcome:
         least, more = divmod(dim.size, where)
         return pieces(args, layout, place, [least + 1] * more + [least] * (where - more))
     exact = exact_quotient(dim.size, where)
-    if exact is None and facts.assumed:
-        exact = facts.floor_divide(dim.size, where)
     if exact is not None:
         return pieces(args, layout, place, [exact] * where)
     return tuple(piece(args, layout, place, None, facts.symbols.fresh(("part", i))) for i in range(where))
