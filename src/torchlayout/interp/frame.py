@@ -16,11 +16,11 @@ if TYPE_CHECKING:
     from torchlayout.program import nodes
     from torchlayout.program.unit import Unit
 
-MAX_STEPS = 60_000
+MAX_STEPS = 20_000
 """Nodes evaluated for one function that is looked at, with all that it calls; then the rest of it is unknown."""
-MAX_FILE_STEPS = 2_000_000
+MAX_FILE_STEPS = 400_000
 """Nodes evaluated for one file."""
-MAX_CALL_DEPTH = 8
+MAX_CALL_DEPTH = 7
 """Calls of linted functions inside one another that are followed."""
 MAX_ROUNDS = 4
 """Turns of a loop after which what still changes is forgotten."""
@@ -60,7 +60,11 @@ class Run:
         """For each class looked at on its own: the heap that its `__init__` leaves."""
         self.nested: list[tuple[Any, Frame]] = []
         """Functions defined inside others, with the frame that made them: looked at if nobody calls them."""
+        self.summaries: dict[Any, tuple[Value]] = {}
+        """What calls gave, by function and arguments: turns of a loop that bring nothing new run nothing anew."""
         self.known_returns = dict(options.known_returns)
+        self.entered: set[tuple[str, int]] = set()
+        """Functions that were run from a call, by name and line."""
         self.project: Any = None
         """Finds what is imported from other files of the project, where there is one."""
 

@@ -100,6 +100,11 @@ def call_function(
         if fr.depth >= MAX_CALL_DEPTH:
             fr.run.note(f"{fr.unit.path}: calls inside one another deeper than {MAX_CALL_DEPTH}")
         return unknown
+    key = _summary_key(function, env, st, fr)
+    known = fr.run.summaries.get(key) if key is not None else None
+    if known is not None:
+        return known[0]
+    before = dict(st.heap)
     inner = Frame(
         fr.run,
         function.unit,
@@ -112,10 +117,36 @@ def call_function(
         depth=fr.depth + 1,
         outer_loop=loop,
     )
+    fr.run.entered.add(id_of(function))
     value, end = run_body(function, env, st, inner)
     if end is not None:
         st.heap, st.facts = end.heap, end.facts
-    return unknown if value is _NOTHING else value
+    if value is _NOTHING:
+        value = unknown
+    if key is not None and all(st.heap.get(ref) is held for ref, held in before.items()):
+        fr.run.summaries[key] = (settled(value, st.facts),)
+    return value
+
+
+def _summary_key(function: Function, env: dict[str, Value], st: State, fr: Frame) -> object | None:
+    """What a call's value depends on: the function, and its arguments with all that is known of them put in.
+
+    None where that cannot be told: a generator, or an argument that cannot be compared.
+    """
+    if function.node.generator if isinstance(function.node, nodes.Function) else False:
+        return None
+    given: list[object] = [fr.context, id(function.node), id(function.closure)]
+    for name, value in env.items():
+        inner = st.load(value)
+        given.append((name, type(inner), settled(inner, st.facts)))
+        if isinstance(inner, Instance):
+            given.append(st.heap.get(inner.ref))
+    key = tuple(given)
+    try:
+        hash(key)
+    except TypeError:
+        return None
+    return key
 
 
 def id_of(function: Function) -> tuple[str, int]:

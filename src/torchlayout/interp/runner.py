@@ -14,6 +14,7 @@ from torchlayout.interp.state import State
 from torchlayout.interp.statements import execute_block
 from torchlayout.interp.trace import Loop, Trace
 from torchlayout.interp.values import Class, Dictionary, Function, Instance, Value
+from torchlayout.program.outline import Outline
 from torchlayout.program.unit import CannotLower, Entry, Unit
 from torchlayout.sizes import Facts
 
@@ -24,22 +25,48 @@ PER_ITEM_METHODS = frozenset({"__getitem__", "collate_fn", "collate", "__call__"
 def run(unit: Unit, options: Options) -> Trace:
     """The trace of one file."""
     activity = Run(unit, options)
-    for entry in roots(unit):
+    targets = unit.outline.targets()
+    for entry in callers(unit, targets):
+        if (entry.name, entry.node.lineno) not in activity.entered:
+            _look_at(entry, activity)
+    for entry in targets:
         _look_at(entry, activity)
     if unit.outline.module_sinks:
         _look_at_module(activity)
     return activity.trace
 
 
-def roots(unit: Unit) -> list[Entry]:
-    """Functions that hold a sink word, and those that call them, in order of their lines."""
+def callers(unit: Unit, targets: list[Entry]) -> list[Entry]:
+    """Functions that call a target, directly or through others, the last in the file first: what stands later
+    calls what stands before, so that most of them are then seen from their own callers and need no second look."""
     outline = unit.outline
-    found: dict[Entry, None] = {}
-    for target in outline.targets():
-        found[target] = None
-        for caller in outline.callers(target):
-            found[caller] = None
-    return sorted(found, key=lambda entry: entry.start)
+    outermost = [entry for entry in outline.entries if not entry.is_class and not entry.nested]
+    found: set[Entry] = set()
+    pending = list(targets)
+    while pending:
+        callee = pending.pop()
+        for caller in _direct_callers(callee, outermost, outline):
+            if caller not in found:
+                found.add(caller)
+                pending.append(caller)
+    return sorted(found.difference(targets), key=lambda entry: -entry.start)
+
+
+def _direct_callers(callee: Entry, outermost: list[Entry], outline: Outline) -> list[Entry]:
+    """Functions whose text calls the name; for a module's forward, those of modules that hold one of its class."""
+    owner = callee.parent if callee.is_method else None
+    if owner is None or callee.name not in ("forward", "__call__"):
+        return [e for e in outermost if e is not callee and callee.name in outline.calls(e)]
+    found: list[Entry] = []
+    for entry in outermost:
+        if entry is callee or owner.name not in outline.mentions(entry):
+            continue
+        holder = entry.parent
+        if entry.name != "__init__" or holder is None:
+            found.append(entry)
+            continue
+        found.extend(e for e in holder.children if e.name in ("forward", "__call__") and e is not callee)
+    return found
 
 
 def _look_at(entry: Entry, activity: Run) -> None:

@@ -95,10 +95,19 @@ def _parts(
     elif isinstance(value, (Tensor, Many)) or (isinstance(value, Opaque) and value.kind == "tensor"):
         part = iterate(value, st, fr, target.span)
         item = join_all(items_of(part), (place, "item"))
-        return [Many(item, "list") if i == star else item for i in range(count)]
+        return [Many(item, "list") if i == star else distinct(item, i, st) for i in range(count)]
     origin = value.origin if isinstance(value, Opaque) else None
     return [Opaque((place, "part", i, value.key if isinstance(value, Opaque) else None), name, True, origin)
             for i, name in enumerate(names)]  # fmt: skip
+
+
+def distinct(item: Value, place: object, st: State) -> Value:
+    """One of several items that are known only to be alike: unknowns in it are not those of the others."""
+    if isinstance(item, Opaque):
+        return Opaque((item.key, "part", place), None, item.weak, item.origin, item.kind)
+    if isinstance(item, Poly):
+        return st.facts.symbols.atom(("part", item, place))
+    return item
 
 
 def _unpack_shape(

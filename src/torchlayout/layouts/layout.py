@@ -120,15 +120,33 @@ def settle(layout: Layout, facts: Facts) -> Layout:
     """The layout with everything known put in: bound rests spelled out, sizes in normal form."""
     if not facts.rewrites and not facts.ranks:
         return layout
+    memo = facts.memo
+    found = memo.get(id(layout))
+    if found is None:
+        settled = _settled(layout, facts)
+        memo[id(layout)] = (layout, settled)  # holding the layout keeps its id its own
+        memo[id(settled)] = (settled, settled)
+        return settled
+    settled_before: Layout = found[1]
+    return settled_before
+
+
+def _settled(layout: Layout, facts: Facts) -> Layout:
     dims: list[Dim] = []
+    changed = False
     for dim in layout.dims:
         if dim.rest is not None and dim.rest in facts.ranks:
-            dims.extend(settle(Layout(_spread(dim, facts.ranks[dim.rest])), facts).dims)
+            dims.extend(_settled(Layout(_spread(dim, facts.ranks[dim.rest])), facts).dims)
+            changed = True
         else:
-            stride = dim.stride if dim.stride is None else facts.normal(dim.stride)
-            dims.append(Dim(facts.normal(dim.size), stride, dim.rest))
+            size, stride = facts.normal(dim.size), dim.stride if dim.stride is None else facts.normal(dim.stride)
+            if size is dim.size and stride is dim.stride:
+                dims.append(dim)
+            else:
+                dims.append(Dim(size, stride, dim.rest))
+                changed = True
     offset = None if layout.offset is None else facts.normal(layout.offset)
-    return Layout(tuple(dims), offset)
+    return Layout(tuple(dims), offset) if changed or offset is not layout.offset else layout
 
 
 def settle_shape(shape: Shape, facts: Facts) -> Shape:

@@ -8,12 +8,11 @@ world only what the code says, in the *assumed* world also that no unknown size 
 from __future__ import annotations
 
 from collections.abc import Hashable
-from typing import Union
+from typing import Any, Union
 
 from torchlayout.sizes.polynomial import (
     MAX_TERMS,
     Atom,
-    Monomial,
     Poly,
     Size,
     common_factor,
@@ -89,7 +88,7 @@ class Facts:
     known and differ only in that.
     """
 
-    __slots__ = ("_other", "assumed", "least", "most", "ranks", "rewrites", "symbols")
+    __slots__ = ("_bounds", "_other", "assumed", "least", "memo", "most", "ranks", "rewrites", "symbols")
 
     def __init__(self, symbols: Symbols | None = None) -> None:
         self.symbols = symbols or Symbols()
@@ -99,6 +98,9 @@ class Facts:
         self.most: dict[Atom, int] = {}
         self.assumed = False
         self._other: Facts | None = None
+        self._bounds: dict[Poly, tuple[int | None, int | None]] = {}
+        self.memo: dict[Hashable, Any] = {}
+        """Answers that hold until something is learnt; for the use of whoever asks often."""
 
     # ------------------------------------------------------------ worlds and copies
     def _twin(self) -> Facts:
@@ -116,6 +118,13 @@ class Facts:
     @property
     def proven_world(self) -> Facts:
         return self._twin() if self.assumed else self
+
+    def _learnt(self) -> None:
+        """Answers given so far may be outdated."""
+        for world in (self, self._other):
+            if world is not None:
+                world._bounds.clear()
+                world.memo.clear()
 
     def copy(self) -> Facts:
         new = Facts(self.symbols)
@@ -146,8 +155,9 @@ class Facts:
         """The size with everything known about its atoms put in."""
         if isinstance(size, int) or not self.rewrites:
             return size
+        known = self.rewrites.keys()
         for _ in range(MAX_REWRITES):
-            if isinstance(size, int) or not any(atom in self.rewrites for atom in size.atoms()):
+            if isinstance(size, int) or known.isdisjoint(size.atoms()):
                 break
             size = substitute(size, self.rewrites)
             if isinstance(size, Poly) and len(size.terms) > MAX_TERMS:
@@ -179,11 +189,14 @@ class Facts:
         size = self.normal(size)
         if isinstance(size, int):
             return size, size
-        shifted: dict[Monomial, int] = {}
+        found = self._bounds.get(size)
+        if found is None:
+            found = self._bounds[size] = self._find_bounds(size)
+        return found
+
+    def _find_bounds(self, size: Poly) -> tuple[int | None, int | None]:
         values: dict[Atom, Size] = {}
         for atom in size.atoms():
-            if atom in values:
-                continue
             least = self._least(atom)
             if least is None:
                 return None, None
@@ -217,6 +230,8 @@ class Facts:
     def equal(self, a: Size, b: Size) -> Truth:
         if isinstance(a, int) and isinstance(b, int):
             return truth(a == b)
+        if a == b:
+            return YES
         difference = self.normal(a) - self.normal(b)
         if isinstance(difference, int):
             return truth(difference == 0)
@@ -333,6 +348,7 @@ class Facts:
             return NO
         solved = _solve(difference)
         if solved is not None:
+            self._learnt()
             atom, value = solved
             self.rewrites[atom] = value
             for other, old in list(self.rewrites.items()):
@@ -344,18 +360,21 @@ class Facts:
         """Take `size >= least` for granted, where the size is a single unknown."""
         atom = single_atom(self.normal(size))
         if atom is not None:
+            self._learnt()
             self.least[atom] = max(least, self.least.get(atom, least))
 
     def learn_most(self, size: Size, most: int) -> None:
         """Take `size <= most` for granted, where the size is a single unknown."""
         atom = single_atom(self.normal(size))
         if atom is not None:
+            self._learnt()
             self.most[atom] = min(most, self.most.get(atom, most))
             if self.least.get(atom, atom.least) == most:
                 self.learn_equal(of_atom(atom), most)
 
     def bind(self, rest: Rest, shape: Shape) -> None:
         """Say what an unbound rest consists of; its number of elements follows."""
+        self._learnt()
         self.ranks[rest] = shape
         numel: Size = 1
         for extent in shape:

@@ -7,8 +7,9 @@ equal. A `Size` is a plain `int` wherever the value is known, which keeps known 
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Iterator
+from collections.abc import Hashable, Iterable
 from functools import reduce
+from itertools import chain
 from operator import mul
 from typing import Union
 
@@ -46,11 +47,12 @@ Monomial = tuple[Atom, ...]
 class Poly:
     """A polynomial that is not a plain integer. Immutable; `+ - *` and `==` as in mathematics."""
 
-    __slots__ = ("_hash", "terms")
+    __slots__ = ("_atoms", "_hash", "terms")
 
     def __init__(self, terms: dict[Monomial, int]) -> None:
         self.terms = terms
         self._hash = 0
+        self._atoms: frozenset[Atom] | None = None
 
     def __hash__(self) -> int:
         if not self._hash:
@@ -91,9 +93,11 @@ class Poly:
 
     __rmul__ = __mul__
 
-    def atoms(self) -> Iterator[Atom]:
-        for monomial in self.terms:
-            yield from monomial
+    def atoms(self) -> frozenset[Atom]:
+        """The unknowns in it."""
+        if self._atoms is None:
+            self._atoms = frozenset(chain.from_iterable(self.terms))
+        return self._atoms
 
     def __repr__(self) -> str:
         return render(self)
