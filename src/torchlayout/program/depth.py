@@ -26,8 +26,8 @@ MAX_WORK = 200_000
 FREE_DEPTH, FREE_BRACKETS = 30, 3
 """Up to here what a statement costs libcst is taken for no more than its length."""
 
-# Every level of an expression needs one of these.
-_LEVEL = re.compile(r"[(\[{.:=+\-*/%@&|^~<>]|\b(?:not|lambda|if|for|await|yield)\b")
+# Every level of an expression needs one of these, in libcst's tree too.
+_LEVEL = re.compile(r"[(\[{.:=+\-*/%@&|^~<>]|\b(?:and|or|not|lambda|if|for|await|yield)\b")
 _BRACKET = re.compile(r"[(\[{]|([)\]}])")
 
 

@@ -71,6 +71,12 @@ def _name_span(unit: Unit, entry: Entry) -> nodes.Span:
     return nodes.Span(line, column, line, column + len(entry.name))
 
 
+def parse_block(text: str) -> nodes.Block:
+    """Lower a text of its own, whole, without measuring its depth first. Raises `CannotLower`."""
+    text = _ended(text)
+    return _parse(text, list(range(1, text.count("\n") + 1)), {}, indented=False)
+
+
 # ---------------------------------------------------------------- cutting and parsing
 def _lower_lines(unit: Unit, pieces: list[tuple[int, int]]) -> nodes.Block:
     """Lower whole lines of the file, given as (first, last) line numbers, in one parse."""
@@ -123,6 +129,13 @@ def _parse_and_walk(text: str, lines: list[int], shifts: dict[int, int], indente
 
     try:
         module = cst.parse_module(text)
+    except BaseException as error:
+        # Beside its syntax errors libcst has failed checks and logic errors of its own; where its native part
+        # panics, what arrives is no `Exception`.
+        if isinstance(error, Exception) or type(error).__name__ == "PanicException":
+            raise _refusal(lines[0], error) from None
+        raise
+    try:
         walk = Walk(Cursor(text, lines, shifts))
         body: Iterable[cst.CSTNode] = module.body
         if indented:
@@ -133,6 +146,10 @@ def _parse_and_walk(text: str, lines: list[int], shifts: dict[int, int], indente
             walk.skip_to("1")
             body = outer.body.body
         return block(walk, body)
-    except (cst.ParserSyntaxError, BadTokens, RecursionError, ValueError, UnicodeError) as error:
-        reason = str(error).splitlines()
-        raise CannotLower(f"line {lines[0]}: {type(error).__name__}: {reason[0] if reason else ''}") from None
+    except (BadTokens, RecursionError) as error:
+        raise _refusal(lines[0], error) from None
+
+
+def _refusal(line: int, error: BaseException) -> CannotLower:
+    reason = str(error).splitlines()
+    return CannotLower(f"line {line}: {type(error).__name__}: {reason[0] if reason else ''}")

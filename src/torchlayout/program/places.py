@@ -35,7 +35,7 @@ class CallSite:
     receiver: Span | None
     """What stands before the dot, its parentheses included; None for a call of a plain name."""
     suffix: Span
-    """From the dot (or from the name) to the closing parenthesis: deleting it leaves the receiver."""
+    """From the dot to the closing parenthesis: deleting it leaves the receiver. The whole call of a plain name."""
     parentheses: Span
     """From the opening to the closing parenthesis of the arguments."""
     arguments: tuple[Argument, ...]
@@ -122,10 +122,9 @@ def _offsets(source: Source, node: ast.expr | ast.stmt | ast.keyword) -> tuple[i
 def _site(source: Source, node: ast.Call, statement: ast.stmt, name: Span) -> CallSite:
     text = source.clean
     call_start, call_end = _offsets(source, node)
-    name_start = source.offset(name.line, name.column)
     name_end = source.offset(name.end_line, name.end_column)
     receiver = None
-    suffix_start = name_start
+    suffix_start = call_start
     if isinstance(node.func, ast.Attribute):
         receiver_end, suffix_start = _before_dot(text, _offsets(source, node.func.value)[1])
         receiver = source.span(_offsets(source, node.func)[0], receiver_end)
@@ -175,6 +174,8 @@ def _arguments(source: Source, node: ast.Call, opening: int) -> list[Argument]:
         star = 0
         value = part.value if isinstance(part, (ast.keyword, ast.Starred)) else part
         value_start, value_end = _offsets(source, value)
+        if value_start == opening:  # a generator without parentheses of its own
+            value_start, value_end = start, len(text[: value_end - 1].rstrip())
         if isinstance(part, ast.Starred):
             star, lead = 1, text.index("*", start) + 1
         elif isinstance(part, ast.keyword):

@@ -99,7 +99,8 @@ class Source:
         text = self.line(line)
         if text.isascii():
             return byte_column
-        return len(text.encode("utf-8", "surrogatepass")[:byte_column].decode("utf-8", "ignore"))
+        before = text.encode("utf-8", "surrogatepass")[:byte_column]
+        return sum(byte & 0xC0 != 0x80 for byte in before)  # bytes that begin a character
 
     def utf8_column(self, line: int, column: int) -> int:
         """UTF-8 bytes before a column."""

@@ -221,12 +221,15 @@ class Cursor:
 
 
 def comments(text: str) -> bool:
-    """Whether a piece of source holds a comment (a `#` in a string is none)."""
+    """Whether a piece of source holds a comment (a `#` in a string is none), or may, being too deep to tell."""
     position = 0
     while match := _TOKEN.search(text, position):
         position = match.end()
         if match.lastindex is None:
             return True
         if match.lastindex == 2:
-            position = _formatted(text, match, [], [], 0)
+            try:
+                position = _formatted(text, match, [], [], 0)
+            except BadTokens:
+                return True
     return False

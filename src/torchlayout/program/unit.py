@@ -138,10 +138,7 @@ class Unit:
         return list(order)
 
     def method(self, entry: Entry, name: str) -> Entry | None:
-        """A method of a class, own or inherited within this file.
-
-        None also where a base outside this file comes first and so may define it.
-        """
+        """A method of a class, own or inherited within this file (a base outside it may define it otherwise)."""
         for known in self.ancestors(entry):
             found = known.child(name)
             if found is not None:
