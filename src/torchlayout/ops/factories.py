@@ -43,14 +43,24 @@ def given_dtype(args: Args) -> DType | None:
     return value if isinstance(value, DType) else None
 
 
+FLOAT32 = DType("float32")
+
+
+def float_dtype(args: Args) -> DType | None:
+    """The dtype asked for, else torch's default; a program that calls `set_default_dtype` is not followed."""
+    if args.values.get("dtype") is None and "fill_value" not in args.values:
+        return FLOAT32
+    return given_dtype(args)
+
+
 # ---------------------------------------------------------------- by sizes
 def packed(args: Args) -> Outcome:
     """the sizes given, packed"""
     form = memory_format(args) if "memory_format" in args.values else MemoryFormat.PRESERVE
     shape = shape_of(args)
     if form in (MemoryFormat.CHANNELS_LAST, MemoryFormat.CHANNELS_LAST_3D):
-        return Result(in_format(contiguous(shape), form, args.facts), given_dtype(args))
-    return Result(contiguous(shape), given_dtype(args))
+        return Result(in_format(contiguous(shape), form, args.facts), float_dtype(args))
+    return Result(contiguous(shape), float_dtype(args))
 
 
 def packed_ints(args: Args) -> Outcome:
@@ -63,7 +73,7 @@ def empty_strided(args: Args) -> Outcome:
     sizes, strides = args.shape("size"), args.shape("stride")
     if len(sizes) != len(strides) or any(isinstance(extent, Rest) for extent in (*sizes, *strides)):
         raise Unknowable("sizes and strides of unknown number")
-    return Result(strided(sizes, strides), given_dtype(args))  # type: ignore[arg-type]
+    return Result(strided(sizes, strides), float_dtype(args))  # type: ignore[arg-type]
 
 
 def empty_permuted(args: Args) -> Outcome:
@@ -132,19 +142,19 @@ def spaced(args: Args) -> Outcome:
     """one dimension, packed, of the number of steps"""
     if isinstance(args["start"], Operand) or isinstance(args["end"], Operand):
         raise Unknowable("bounds that are tensors")
-    return Result(contiguous((args.size("steps"),)), given_dtype(args))
+    return Result(contiguous((args.size("steps"),)), float_dtype(args))
 
 
 def identity(args: Args) -> Outcome:
     """a matrix, packed"""
     columns = args.values.get("m")
     shape = (args.size("n"), args.size("n") if columns is None else args.size("m"))
-    return Result(contiguous(shape), given_dtype(args))
+    return Result(contiguous(shape), float_dtype(args))
 
 
 def window(args: Args) -> Outcome:
     """one dimension, packed"""
-    return Result(contiguous((args.size("window_length"),)), given_dtype(args))
+    return Result(contiguous((args.size("window_length"),)), float_dtype(args))
 
 
 def triangle_indices(args: Args) -> Outcome:
