@@ -31,7 +31,7 @@ def test_what_is_left_is_reported_at_its_new_place(run: Run, folder: Path) -> No
     assert ran.status == 1
     [left] = json.loads(ran.out)
     assert (left["code"], left["location"]) == ("LAY101", {"column": 7, "row": 2})
-    assert "1 fixed, 1 with --fix --unsafe-fixes" in ran.err
+    assert "1 fixed, 1 fixable with --fix --unsafe-fixes" in ran.err
 
 
 def test_unsafe_fixes_are_applied_only_when_asked_for(run: Run, turned: Path) -> None:

@@ -72,10 +72,13 @@ class Tally:
         return status.FOUND if mender.changed and not exit_zero else status.OK
 
     def _offers(self, mender: Mender | None) -> Iterator[str]:
-        if mender is None and self._fixable[Safety.SAFE]:
-            yield f"{self._fixable[Safety.SAFE]} fixable with --fix"
-        if self._fixable[Safety.UNSAFE]:
-            yield f"{self._fixable[Safety.UNSAFE]} with --fix --unsafe-fixes"
+        offers = {"--fix": 0 if mender is not None else self._fixable[Safety.SAFE]}
+        offers["--fix --unsafe-fixes"] = self._fixable[Safety.UNSAFE]
+        word = "fixable "
+        for options, count in offers.items():
+            if count:
+                yield f"{count} {word}with {options}"
+                word = ""
 
     def _tell_notes(self, mender: Mender | None) -> None:
         for note in mender.notes if mender is not None else ():

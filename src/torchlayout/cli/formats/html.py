@@ -55,7 +55,7 @@ def render(reports: Iterable[Report], out: Out) -> None:
         out.write(f"<h2>{escape(report.path)}</h2>\n")
         for part in _file(report):
             out.write(part)
-    out.write(f"<p>{count} findings in {files} files.</p>\n" if count else "<p>No findings.</p>\n")
+    out.write(f"<p>Findings: {count}, in files: {files}.</p>\n" if count else "<p>No findings.</p>\n")
     out.write("</body></html>\n")
 
 
