@@ -210,7 +210,7 @@ table.flip(0).view(-1)
         what = f"no view of shape {shape} exists over" if shape else "no such view exists over"
         fails = tell.when(visit, case, certain=certain)
         message = (
-            f"`{site.name}` raises{' ' + fails if fails else ''}{tell.on_path(visit, here)}: {what} {layout}"
+            f"`{site.name}` {'raises' if fails else 'always raises'}{fails}{tell.on_path(visit, here)}: {what} {layout}"
             f"{tell.made_by(origin, here)}; {remedy(site)}"
         )
         related = tell.history(origin, here, site.span) + tell.called_from(visit.caller, here)
@@ -226,9 +226,11 @@ def remedy(site: Site) -> str:
     return "make it contiguous first, which copies"
 
 
-def is_refused(case: Case) -> bool:
-    """Whether torch raises because no such view exists."""
-    return case.refused is not None and case.refused.kind == "view"
+def is_refused(visit: Visit, case: Case) -> bool:
+    """Whether torch raises because no such view exists, whatever the rank of the tensor is."""
+    from torchlayout.rules.seen import rank_decides
+
+    return case.refused is not None and case.refused.kind == "view" and not rank_decides(visit, case)
 
 
 def refusal(site: Site) -> tuple[Visit, Case, bool] | None:
@@ -237,12 +239,11 @@ def refusal(site: Site) -> tuple[Visit, Case, bool] | None:
     It raises when some call is proved to raise on every path, or when, inputs being contiguous and no size 1, every
     call raises on every path.
     """
-    from torchlayout.rules.seen import usually
-
-    for visit in site.relevant():
-        if visit.proven and all(is_refused(case) and not case.weak for case in visit.proven):
+    visits = site.relevant()
+    for visit in visits:
+        if visit.proven and all(is_refused(visit, case) and not case.weak for case in visit.proven):
             return visit, visit.proven[0], True
-    if usually(site, is_refused):
-        visit = site.relevant()[0]
-        return visit, visit.assumed[0], False
-    return None
+    for visit in visits:
+        if not visit.assumed or not all(is_refused(visit, case) and not case.weak for case in visit.assumed):
+            return None
+    return (visits[0], visits[0].assumed[0], False) if visits else None

@@ -159,7 +159,9 @@ from_somewhere(lambda: torch.randn(3, 4))
         what = f"a view of shape {shape}" if shape else "such a view"
         if case.refused is not None:
             fails = tell.on_path(visit, here) or (
-                "" if all(map(is_refused, visit.assumed)) else f" on {_some_path(visit, case, here)}"
+                ""
+                if all(is_refused(visit, other) for other in visit.assumed)
+                else f" on {_some_path(visit, case, here)}"
             )
             message = f"`{site.name}` raises{fails}: {what} does not exist over {layout}"
         else:
@@ -187,7 +189,7 @@ def doubtful(site: Site) -> tuple[Visit, Case] | None:
     visits = site.relevant()
     for visit in visits:
         for case in (*visit.assumed, *visit.proven):
-            if is_refused(case):
+            if is_refused(visit, case):
                 return visit, case
     for visit in visits:
         for case in visit.assumed:

@@ -19,6 +19,10 @@ MAX_HIDDEN_COPIES = 1
 """Two operators that each copy by themselves would copy twice what is now copied once."""
 
 
+REPACKING = ("reshape", "flatten", "contiguous", "ravel", "reshape_as")
+"""Users that copy when they must, whatever they are given."""
+
+
 class CopyThatNobodyNeeds(Rule):
     """## What it does
     Reports `contiguous()` that copies, where every use of the copy is known, none of them needs dense memory, and none
@@ -215,13 +219,11 @@ packed(torch.randn(3, 4))
         visit = site.relevant()[0]
         names = list(dict.fromkeys(tell.operator_name(seen.trace.sites[key]) for key in verdict.users))
         takes = "take" if len(verdict.users) > 1 else "takes"
-        how = "copies by itself" if verdict.hidden_copies else f"{takes} `{visit.text}` as it is"
+        again = verdict.hidden_copies or all(seen.trace.sites[k].name in REPACKING for k in verdict.users)
+        how = "copies by itself" if again else f"{takes} `{visit.text}` as it is"
         who = tell.all_of(names)
         lines = ", ".join(dict.fromkeys(tell.place(*key, here) for key in verdict.users))
-        message = (
-            f"`contiguous()` {loops.what_is_copied(site)} that nobody needs packed: {who} on {lines} {how}; "
-            f"take the call away"
-        )
+        message = f"`contiguous()` {loops.what_is_copied(site)} for nothing: {who} on {lines} {how}; take the call away"
         origin = visit.origins.get("self")
         related = tuple(
             Related(key[1], "used here", None if key[0] == here else key[0]) for key in verdict.users

@@ -10,11 +10,13 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property
 
 from torchlayout.interp.trace import Case, Origin, Site, SiteKey, Trace, Use, Visit
-from torchlayout.layouts import is_channels_last, is_contiguous
+from torchlayout.layouts import is_channels_last, is_contiguous, settle
 from torchlayout.ops import Alias, Alternatives, MemoryFormat, Operand, Outcome, Refused, Result
 from torchlayout.program.unit import Unit
 from torchlayout.rules.base import Options
 from torchlayout.sizes import MAYBE, NO, YES, Facts, Truth, agree
+
+Question = Callable[[Case], bool]
 
 MAX_FOLLOWED = 64
 """Views of a value that are followed to find who uses it; beyond that its users count as not known."""
@@ -96,8 +98,10 @@ class Seen:
 
     def is_write(self, use: Use) -> bool:
         """Whether a use changes the value's memory."""
-        if use.how == "written" or (use.by in self.trace.writes and use.name == "[]"):
+        if use.how == "written":
             return True
+        if use.by in self.trace.writes and use.name == "[]":
+            return use.parameter == "self"
         if use.how == "argument":
             return use.name.rpartition(".")[0] in ("torch.nn.init", "nn.init") or use.name.startswith(".copy_")
         if use.how != "operand":
@@ -129,7 +133,7 @@ def assumed_cases(site: Site) -> list[tuple[Visit, Case]]:
     return [(visit, case) for visit in site.relevant() for case in visit.assumed]
 
 
-def always(site: Site, question: Callable[[Case], bool]) -> bool:
+def always(site: Site, question: Question) -> bool:
     """Whether every proven case of every visit says so, and rests on nothing weak."""
     visits = known_visits(site)
     return bool(visits) and all(
@@ -137,7 +141,7 @@ def always(site: Site, question: Callable[[Case], bool]) -> bool:
     )
 
 
-def usually(site: Site, question: Callable[[Case], bool]) -> bool:
+def usually(site: Site, question: Question) -> bool:
     """Whether every assumed case that counts says so, and rests on nothing weak."""
     visits = site.relevant()
     return bool(visits) and all(
@@ -145,7 +149,7 @@ def usually(site: Site, question: Callable[[Case], bool]) -> bool:
     )
 
 
-def sometimes(site: Site, question: Callable[[Case], bool]) -> bool:
+def sometimes(site: Site, question: Question) -> bool:
     """Whether some assumed case that counts says so, and rests on nothing weak."""
     return any(question(case) and not case.weak for _, case in assumed_cases(site))
 
@@ -216,6 +220,26 @@ def first_origin(visits: Iterable[Visit], parameter: str = "self") -> Origin | N
     return None
 
 
+def rank_decides(visit: Visit, case: Case) -> bool:
+    """Whether a refusal rests on dimensions that may not be there: with none in the place of a tensor's unknown
+    ones, torch does what is asked."""
+    parameter = case.refused.parameter if case.refused is not None else "self"
+    operand = case.operand(parameter)
+    rests = [dim.rest for dim in settle(operand.layout, case.facts).dims if dim.rest] if operand is not None else []
+    if not rests:
+        return False
+    facts = case.facts.copy()
+    for rest in rests:
+        facts.bind(rest, ())
+    try:
+        visit.op.apply(case.bound, facts)
+    except Refused:
+        return False
+    except AssertionError:
+        return True  # a row that cannot be run again
+    return True
+
+
 def refusal(site: Site, kind: str) -> tuple[Visit, Case, str] | None:
     """Where torch refuses a call for a reason other than a view: the visit and case to tell of, and the words
     " on some path" where other paths work. What only a weak case says does not count."""
@@ -223,6 +247,8 @@ def refusal(site: Site, kind: str) -> tuple[Visit, Case, str] | None:
         for cases in (visit.assumed, visit.proven):
             for case in cases:
                 if case.refused is not None and case.refused.kind == kind and not case.weak:
+                    if rank_decides(visit, case):
+                        continue
                     whole = all(other.refused is not None for other in cases)
                     return visit, case, "" if whole else " on some path"
     return None

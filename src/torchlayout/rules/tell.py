@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from torchlayout.interp.trace import Case, Origin, Site, SiteKey, Visit
-from torchlayout.layouts import Layout, is_channels_last, settle
+from torchlayout.layouts import Layout, is_channels_last, is_contiguous, settle
 from torchlayout.ops import Operand, Refused, Result
 from torchlayout.program.nodes import Span
 from torchlayout.rules.drawing import Drawing, Picture
@@ -21,6 +21,9 @@ from torchlayout.sizes import YES, Facts, Poly, Rest, Size, product
 
 MAX_COUNT = 40
 """Characters of a number of elements that a message still tells."""
+
+MAX_SIZE_TEXT = 24
+"""Characters of one size in a message."""
 
 MAX_RELATED = 6
 """Steps of a value's history that a finding shows, the latest first."""
@@ -63,8 +66,14 @@ def layout_text(operand: Operand, facts: Facts) -> str:
     return f"sizes {shape} and strides {stride}{form}"
 
 
+def _short(text: str) -> str:
+    return text if len(text) <= MAX_SIZE_TEXT else "\N{HORIZONTAL ELLIPSIS}"
+
+
 def _is_channels_last(layout: Layout, facts: Facts) -> bool:
-    return layout.rank in (4, 5) and is_channels_last(layout, facts) is YES
+    if layout.rank not in (4, 5) or is_contiguous(layout, facts) is YES:
+        return False
+    return is_channels_last(layout, facts) is YES
 
 
 def wanted_shape(case: Case) -> str | None:
@@ -82,7 +91,7 @@ def wanted_shape(case: Case) -> str | None:
 def _extent_text(value: Any, facts: Facts) -> str:
     if isinstance(value, Rest):
         return "..."
-    return facts.render(value) if isinstance(value, (int, Poly)) else "?"
+    return _short(facts.render(value)) if isinstance(value, (int, Poly)) else "?"
 
 
 def elements(operand: Operand, facts: Facts) -> str | None:
@@ -206,18 +215,14 @@ def all_of(names: Sequence[str]) -> str:
 
 
 def when(visit: Visit, case: Case, *, certain: bool) -> str:
-    """When a refusal comes about: "always", or for which sizes, and on what it rests."""
+    """When a refusal comes about: " for B above 1", and on what it rests; nothing where it always does."""
     names = sizes_that_matter(visit, case)
     named = [name for name in names if name != "?"]
-    if names and named == names:
-        sizes = f"for {all_of(named)} above 1"
-    elif names:
-        sizes = "for sizes above 1"
+    if names and named == names and len(", ".join(names)) <= MAX_COUNT:
+        sizes = f" for {all_of(named)} above 1"
     else:
-        sizes = "" if certain else "always"
-    if certain:
-        return sizes or "always"
-    return f"{sizes}, if the inputs are contiguous" if not _known(visit) else sizes
+        sizes = " for sizes above 1" if names else ""
+    return sizes if certain or _known(visit) else f"{sizes}, if the inputs are contiguous,"
 
 
 def _known(visit: Visit) -> bool:
