@@ -67,8 +67,8 @@ def shifted(b: int, h: int, t: int, d: int) -> Tensor:
 
 CASES = (
     Case("matmul(q, k.transpose(-2, -1))", keys, lambda k, q: torch.matmul(q, k), packed_heads),
-    Case("matmul(split heads, keys)", heads, lambda q, k: torch.matmul(q, k), packed_keys),
-    Case("scaled_dot_product_attention(split heads)", heads,
+    Case("matmul(q, k), q = split heads", heads, lambda q, k: torch.matmul(q, k), packed_keys),
+    Case("scaled_dot_product_attention(q, k, v), q = split heads", heads,
          lambda q, kv: F.scaled_dot_product_attention(q, kv, kv), packed_heads),
     Case("y + 1, y = k.transpose(-2, -1)", keys, lambda k, _: k + 1),
     Case("y + packed, y = k.transpose(-2, -1)", keys, lambda k, other: k + other, packed_keys),
@@ -90,8 +90,7 @@ CASES = (
     Case("cat([y, y], -2)", heads, lambda q, _: torch.cat([q, q], -2)),
     Case("cat([y, y], -1), rows strided", keys, lambda k, _: torch.cat([k, k], -1)),
     Case("stack([y])", keys, lambda k, _: torch.stack([k])),
-    Case("y.transpose(1, 2).reshape(b, t, -1), y = split heads of another order", keys,
-         lambda k, _: k.reshape(k.shape[0], -1)),
+    Case("y.reshape(b, -1), y = k.transpose(-2, -1)", keys, lambda k, _: k.reshape(k.shape[0], -1)),
     Case("gather(y, -1, index)", shifted, lambda x, i: torch.gather(x, -1, i),
          lambda b, h, t, d: torch.randint(h * d, (b, t - 1, 1))),
     Case("conv1d(y)", lambda b, h, t, d: torch.randn(b, t, h * d).transpose(1, 2),

@@ -242,8 +242,21 @@ def refusal(site: Site) -> tuple[Visit, Case, bool] | None:
     visits = site.relevant()
     for visit in visits:
         if visit.proven and all(is_refused(visit, case) and not case.weak for case in visit.proven):
-            return visit, visit.proven[0], True
-    for visit in visits:
-        if not visit.assumed or not all(is_refused(visit, case) and not case.weak for case in visit.assumed):
-            return None
-    return (visits[0], visits[0].assumed[0], False) if visits else None
+            return _in_general(site) or (visit, visit.proven[0], True)
+    if not visits or not all(_always_refused(visit) for visit in visits):
+        return None
+    return _in_general(site) or (visits[0], visits[0].assumed[0], False)
+
+
+def _always_refused(visit: Visit) -> bool:
+    cases = visit.assumed
+    return bool(cases) and all(is_refused(visit, case) and not case.weak for case in cases)
+
+
+def _in_general(site: Site) -> tuple[Visit, Case, bool] | None:
+    """The function on its own, where it raises for any caller: that is the better story, with sizes by name."""
+    for visit in site.visits.values():
+        if visit.caller is None and _always_refused(visit):
+            certain = bool(visit.proven) and all(is_refused(visit, case) for case in visit.proven)
+            return visit, visit.assumed[0], certain
+    return None

@@ -27,7 +27,7 @@ class ContiguousOfChannelsLast(Rule):
     import torch
 
     images = torch.rand(2, 3, 8, 8).to(memory_format=torch.channels_last)
-    packed = images.contiguous()
+    scaled = images.contiguous() * 2
     ```
 
     ## Use instead
@@ -35,7 +35,7 @@ class ContiguousOfChannelsLast(Rule):
     import torch
 
     images = torch.rand(2, 3, 8, 8).to(memory_format=torch.channels_last)
-    packed = images.contiguous(memory_format=torch.channels_last)
+    scaled = images * 2
     ```
 
     ## What it cannot see

@@ -43,7 +43,7 @@ class UnusedSuppression(Rule):
     Safe: a comment is taken away, where it says nothing else.
 
     ## References
-    - [Suppression comments](../suppression.md)
+    - [Configuration](../configuration.md)
     """
 
     code, name = "LAY902", "unused-suppression"

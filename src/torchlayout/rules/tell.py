@@ -222,7 +222,7 @@ def when(visit: Visit, case: Case, *, certain: bool) -> str:
         sizes = f" for {all_of(named)} above 1"
     else:
         sizes = " for sizes above 1" if names else ""
-    return sizes if certain or _known(visit) else f"{sizes}, if the inputs are contiguous,"
+    return sizes if certain or _known(visit) else f"{sizes} (the inputs taken to be contiguous)"
 
 
 def _known(visit: Visit) -> bool:
