@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 
+import libcst
 import pytest
 from dump import dump
 
@@ -15,6 +16,10 @@ from torchlayout.program.unit import CannotLower, Unit
 def lowered(text: str) -> str:
     """Through libcst alone, so that syntax newer than the running Python is tested too."""
     return ", ".join(map(dump, parse_block(text)))
+
+
+# Syntax of Python 3.12, which libcst reads from 1.1 on.
+NEWER = pytest.mark.skipif(not hasattr(libcst, "TypeAlias"), reason="this libcst does not read it")
 
 
 EXPRESSIONS = [
@@ -60,7 +65,7 @@ EXPRESSIONS = [
     ("(a := 1)", "Walrus(a, 1)"),
     ("f'a'", "Opaque()"),
     ("f'{a.b!r:>{c}}' 'x' f'{d}'", "Opaque([Opaque([Attribute(a, b), c]), Opaque([d])])"),
-    ("f'{f'{a}'}'", "Opaque([Opaque([a])])"),
+    pytest.param("f'{f'{a}'}'", "Opaque([Opaque([a])])", marks=NEWER),
     ("f'{a=}{{b}}'", "Opaque([a])"),
     ("((a))", "a"),
     ("ﬁ.ﬂ", "Attribute(fi, fl)"),
@@ -134,9 +139,11 @@ STATEMENTS = [
     ("def f(*a: *b): pass", "Function(f, [Param(a, *, Starred(b))])"),
     ("@a\nclass A(b.C, *d, k=e):\n  x = 1", "Class(A, [Attribute(b, C), *d, k=e], [Assign([x], 1)], [a])"),
     ("class A: pass", "Class(A)"),
-    ("type X[T: a] = b[T]", "Assign([X], Opaque())"),
-    ("def f[T: (a, b) = c, *Ts = *d, **P](x: T): pass", "Function(f, [Param(x, positional, T)])"),
-    ("class A[T](B[T]): x: T", "Class(A, [Subscript(B, T)], [Assign([x], T)])"),
+    pytest.param("type X[T: a] = b[T]", "Assign([X], Opaque())", marks=NEWER),
+    pytest.param(
+        "def f[T: (a, b) = c, *Ts = *d, **P](x: T): pass", "Function(f, [Param(x, positional, T)])", marks=NEWER
+    ),
+    pytest.param("class A[T](B[T]): x: T", "Class(A, [Subscript(B, T)], [Assign([x], T)])", marks=NEWER),
 ]
 
 
@@ -180,8 +187,6 @@ def test_patterns(pattern: str, expected: str) -> None:
 
 @pytest.mark.parametrize("text", ["t'{a.b:{c}}'", "rt'a{b!r}'"])
 def test_template_strings_where_libcst_reads_them(text: str) -> None:
-    import libcst
-
     if not hasattr(libcst, "TemplatedString"):
         pytest.skip("this libcst does not")
     assert lowered(text + "\n").startswith("Evaluate(Opaque(")
@@ -323,4 +328,4 @@ def test_new_syntax_from_a_file() -> None:
     result = function.body[0]
     assert isinstance(result, nodes.Return) and result.value is not None
     assert unit.source.slice(result.value.span) == "view"
-    assert result.value.span.column == 25
+    assert result.value.span.column == 26

@@ -52,8 +52,8 @@ def _bind(walk: Walk, pattern: Pattern, name: cst.Name) -> None:
 def _collect(walk: Walk, node: Any, pattern: Pattern) -> None:
     """Sequence, mapping and class patterns: what their parts bind."""
     if isinstance(node, (cst.MatchList, cst.MatchTuple)):
-        if isinstance(node, cst.MatchList) and node.lbracket is not None:
-            walk.skip_to("[")
+        if isinstance(node, cst.MatchList):
+            walk.cursor.skip_if_next("[")  # old releases of libcst give `case a, b` brackets too
         for element in node.patterns:
             if isinstance(element, cst.MatchStar):
                 walk.skip_to("*")

@@ -215,9 +215,10 @@ class Cursor:
         except ValueError:
             raise BadTokens(word) from None
 
-    def rest(self) -> list[str]:
-        """The words not yet taken."""
-        return self.words[self._at :]
+    def skip_if_next(self, word: str) -> None:
+        """Go behind `word` if it is the very next."""
+        if self._at < len(self.words) and self.words[self._at] == word:
+            self._at += 1
 
 
 def comments(text: str) -> bool:
