@@ -12,10 +12,10 @@ import torch
 from conformance import Verdict
 from module_cases import CASES, IMAGE, Case
 from modules_conformance import abstract, check_module
-from real_layouts import variants
+from real_layouts import replica, variants
 from torch import nn
 
-from torchlayout.layouts import contiguous, is_contiguous, unknown_layout
+from torchlayout.layouts import contiguous, is_contiguous, settle, unknown_layout
 from torchlayout.ops import UNKNOWN, Fields, Operand, Result
 from torchlayout.ops.modules import all_modules, find_module
 from torchlayout.sizes import NO, YES, Facts
@@ -38,28 +38,28 @@ def build(one: Case) -> nn.Module:
         return getattr(nn, one.name)(*one.args, **one.kwargs)
 
 
-def verdicts(one: Case, training: bool, assumed: bool) -> list[Verdict]:
-    """The verdicts over inputs that lie in the same way, each in many ways."""
+SOME = ("contiguous", "gapped last", "reversed", "rotated", "channels_last", "expanded first")
+"""The variants that the ordinary run takes of inputs with four dimensions or more."""
+
+
+def verdicts(one: Case, training: bool, assumed: bool, everything: bool = False) -> list[Verdict]:
+    """The verdicts over inputs in many layouts; several inputs lie in the same way."""
     row = find_module(f"torch.nn.{one.name}")
     assert row is not None
     real = build(one).train(training)
     torch.manual_seed(4)
-    inputs = [variants(torch.rand(shape) * 0.8 + 0.1, shrink=False) for shape in one.shapes]
+    inputs = [
+        [x for kind, x in variants(torch.rand(shape) * 0.8 + 0.1, shrink=False) if kind in SOME or everything]
+        for shape in one.shapes
+    ]
     found = []
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        for _, *values in [
-            (index, *(options[index % len(options)][1] for options in inputs)) for index in range(len(inputs[0]))
-        ]:
+        for index in range(len(inputs[0])):
+            values = [options[index % len(options)] for options in inputs]
             fresh = build(one).train(training) if one.name.startswith("Lazy") else real
-            found.append(check_module(fresh, row, one.args, one.kwargs, [clone(x) for x in values], assumed=assumed))
+            found.append(check_module(fresh, row, one.args, one.kwargs, [replica(x) for x in values], assumed=assumed))
     return found
-
-
-def clone(x: torch.Tensor) -> torch.Tensor:
-    from real_layouts import replica
-
-    return replica(x)
 
 
 def test_every_class_has_a_row() -> None:
@@ -84,6 +84,15 @@ def test_forward(one: Case) -> None:
         wrong = [verdict.detail for verdict in found if verdict.kind == "wrong"]
         assert not wrong, wrong[0]
         assert any(verdict.counts for verdict in found), found[0].detail
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("one", CASES, ids=lambda one: f"{one.name}{one.args}{one.kwargs}{one.shapes}".replace(" ", ""))
+def test_forward_in_full(one: Case) -> None:
+    for training in (True, False):
+        for assumed in (True, False):
+            wrong = [v.detail for v in verdicts(one, training, assumed, True) if v.kind == "wrong"]
+            assert not wrong, wrong[0]
 
 
 def test_most_answers_are_exact() -> None:
@@ -146,22 +155,24 @@ def test_weights_may_have_been_converted() -> None:
 @pytest.mark.parametrize(
     ("name", "args", "rank", "place", "size"),
     [
-        ("Conv2d", (3, 8, 3), 4, 1, 3),
+        ("Conv2d", (3, 8, 3), None, -3, 3),
         ("BatchNorm2d", (7,), 4, 1, 7),
-        ("LSTM", (16, 5), 3, 2, 16),
-        ("MultiheadAttention", (8, 2), 3, 2, 8),
+        ("LSTM", (16, 5), None, -1, 16),
+        ("MultiheadAttention", (8, 2), None, -1, 8),
+        ("LayerNorm", (8,), None, -1, 8),
     ],
 )
-def test_what_a_module_teaches(name: str, args: tuple[Any, ...], rank: int, place: int, size: int) -> None:
-    from torchlayout.layouts import settle
-
+def test_what_a_module_teaches(name: str, args: tuple[Any, ...], rank: int | None, place: int, size: int) -> None:
+    """What has to hold if the call worked; that the input has a batch dimension is only assumed."""
     row = find_module(f"torch.nn.{name}")
     assert row is not None
     facts = Facts()
     x = Operand(unknown_layout("x", facts, "x"))
     config = row.bind(args, {})
     assert config is not None
-    row.forward(config, [x] * (3 if name == "MultiheadAttention" else 1), {}, facts)
+    inputs = [x] * (3 if name == "MultiheadAttention" else 1)
+    outcome = row.forward(config, inputs, {}, facts.assumed_world)
+    assert outcome is not UNKNOWN
     found = settle(x.layout, facts)
     assert found.rank == rank
     assert found.sizes[place] == size
@@ -203,7 +214,14 @@ def test_packed_sequences() -> None:
     config = row.bind([8, 16], {})
     assert config is not None
     facts = Facts()
-    packed = Fields({"data": Result(contiguous((12, 8))), "batch_sizes": Result(contiguous((5,)))})
+    packed = Fields(
+        {
+            "data": Result(contiguous((12, 8))),
+            "batch_sizes": Result(contiguous((5,))),
+            "sorted_indices": None,
+            "unsorted_indices": None,
+        }
+    )
     output, _ = row.forward(config, [packed], {}, facts)
     assert output.values["data"].layout.shape == (12, 16)
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from torchlayout.layouts import contiguous, permuted_contiguous, with_trailing
+from torchlayout.ops.formats import image
 from torchlayout.ops.modules import Config, Forward, module, then
 from torchlayout.ops.values import UNKNOWN, Alternatives, Operand, Outcome, Result, Unknowable
 from torchlayout.sizes import Shape, Size
@@ -38,14 +39,12 @@ def attention_attributes(config: Config, name: str) -> Outcome:
 
 def attention(call: Forward) -> Outcome:
     """packed as (target, batch, features), with `batch_first` seen transposed unless the fused path runs"""
-    query, key = call.layout("query"), call.layout("key")
-    query = call.ranked("query", rank=3) if query.rank is None else query
-    key = call.ranked("key", rank=len(query.dims)) if key.rank is None else key
-    if query.rank not in (2, 3) or key.rank != query.rank:
-        raise Unknowable("query and key have neither two nor three dimensions")
     config = call.config
     size = config.size("embed_dim")
-    call.equate(query.sizes[-1], size)
+    call.equate(call.reaching(call.layout("query"), -1).sizes[-1], size)
+    query, key = image(call, 1, "query"), image(call, 1, "key")
+    if key.rank != query.rank:
+        raise Unknowable("query and key differ in rank")
     packed = Result(contiguous((*query.sizes[:-1], size)))
     if query.rank == 2:
         return packed, _weights(call, (), query.sizes[0], key.sizes[0])

@@ -51,11 +51,10 @@ def attributes(count: int) -> Callable[[Config, str], Outcome]:
 def channels(call: Forward, count: int) -> Operand:
     """The weight, once the input's channels are known to be those that it was made for.
 
-    An input of unknown rank is taken to be a batch.
+    With a batch dimension or without one, they stand in the same place from the end.
     """
-    layout = call.layout()
-    layout = call.ranked(rank=count + 2) if layout.rank is None else layout
-    if len(layout.dims) not in (count + 1, count + 2):
+    layout = call.reaching(call.layout(), -count - 1)
+    if layout.rank not in (None, count + 1, count + 2):
         raise Unknowable("the input has another rank")
     found = layout.sizes[-count - 1]
     config = call.config

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from torchlayout.layouts import contiguous, with_trailing
+from torchlayout.ops.formats import image
 from torchlayout.ops.modules import Config, Forward, Parameters, Transfer, by, fresh, module, then
 from torchlayout.ops.values import UNKNOWN, Outcome, Result, Unknowable
 from torchlayout.sizes import Shape
@@ -73,14 +74,13 @@ def instance_norm(count: int) -> Transfer:
     """The forward of `InstanceNormNd`: a batch, or a single one without its dimension."""
 
     def forward(call: Forward) -> Outcome:
-        layout = call.layout()
-        layout = call.ranked(rank=count + 2) if layout.rank is None else layout
+        layout = image(call, count)
         if len(layout.dims) == count + 1:
             batch = call.method("unsqueeze", call["self"], 0)
             normalized = then(batch, lambda x: call.function("instance_norm", x))
             return then(normalized, lambda x: fresh(call.method("squeeze", x, 0)))
         if call.config.values.get("affine") is True:
-            channels(call, (count + 2,))
+            call.equate(layout.sizes[1], call.config["num_features"])
         return call.function("instance_norm", call["self"])
 
     forward.__doc__ = "as torch.nn.functional.instance_norm"

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from torchlayout.layouts import Layout, contiguous, permuted_contiguous, settle, with_rank
+from torchlayout.ops.formats import image
 from torchlayout.ops.modules import Config, Forward, Parameters, module
 from torchlayout.ops.recurrent import packed_fields
 from torchlayout.ops.values import UNKNOWN, Fields, Operand, Outcome, Result, Unknowable
@@ -88,11 +89,8 @@ def recurrent(call: Forward) -> Outcome:
     value = call.known("self")
     if isinstance(value, (Fields, tuple)):
         return _packed_sequence(call, Fields(packed_fields(value)), features)
-    layout = call.layout()
-    layout = call.ranked(rank=3) if layout.rank is None else layout
-    if layout.rank not in (2, 3):
-        raise Unknowable("the input has neither two nor three dimensions")
-    call.equate(layout.sizes[-1], config["input_size"])
+    call.last_is(config["input_size"])
+    layout = image(call, 1)
     sizes = (*layout.sizes[:-1], features)
     if layout.rank == 2:
         return Result(contiguous(sizes)), hidden_states(call, ())

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from torchlayout.layouts import Layout, contiguous, same_layout, unknown_strides
+from torchlayout.layouts import Layout, channels_last, contiguous, is_channels_last, same_layout, unknown_strides
 from torchlayout.ops.formats import (
     batched,
     fresh_spatial,
@@ -19,7 +19,7 @@ from torchlayout.ops.formats import (
 from torchlayout.ops.table import Args, Transfer, op
 from torchlayout.ops.transfers import INT64, full_precision, of_backends
 from torchlayout.ops.values import Alias, Outcome, Result, Unknowable, is_unknown
-from torchlayout.sizes import YES, Size
+from torchlayout.sizes import NO, YES, Size
 
 FRESH = Alias.FRESH
 FORMAT_UNKNOWN = "strides of dimensions of size 1 may decide whether the input counts as channels_last"
@@ -50,6 +50,16 @@ def packed(args: Args, layout: Layout, sizes: tuple[Size, ...]) -> Layout:
 
 def following_on_cpu(args: Args, layout: Layout, sizes: tuple[Size, ...]) -> Layout:
     return of_backends(args.operand(), following(args, layout, sizes), contiguous(sizes), args.facts)
+
+
+def following_volume(args: Args, layout: Layout, sizes: tuple[Size, ...]) -> Layout:
+    """As `following`, but on a CPU `max_pool3d` asks an input without a batch dimension whether it is channels_last
+    whatever the stride of the dimension put before it (ATen/native/cpu/MaxPoolKernel.cpp)."""
+    if args.operand().layout.rank != 4:
+        return following(args, layout, sizes)
+    answer = is_channels_last(layout, args.facts)
+    found = channels_last(sizes) if answer is YES else contiguous(sizes) if answer is NO else unknown_strides(sizes)
+    return of_backends(args.operand(), found, following(args, layout, sizes), args.facts)
 
 
 # ---------------------------------------------------------------- sizes
@@ -154,7 +164,7 @@ def _windows(n: int, more: str) -> str:
 
 MAX = ", int[{n}] dilation=1, bool ceil_mode=False, bool return_indices=False"
 AVG = ", bool ceil_mode=False, bool count_include_pad=True, int? divisor_override=None"
-for _n, _placed, _with in ((1, contiguous_or_unknown, following_as_image), (2, following, following), (3, following, following)):
+for _n, _placed, _with in ((1, contiguous_or_unknown, following_as_image), (2, following, following), (3, following_volume, following_volume)):
     _transfer = _pooling(_n, window_sizes, _placed, FOLLOWS)
     op(f"max_pool{_n}d" + _windows(_n, MAX.format(n=_n)), alias=FRESH, layout=_transfer, example=f"F.max_pool{_n}d(x, 2)", unknown=FORMAT_UNKNOWN)
     op(f"max_pool{_n}d_with_indices" + _windows(_n, MAX.format(n=_n).replace("indices=False", "indices=True")), alias=FRESH, layout=_pooling(_n, window_sizes, _with, FOLLOWS), example=f"F.max_pool{_n}d_with_indices(x, 2)", unknown=FORMAT_UNKNOWN)
