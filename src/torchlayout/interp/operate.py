@@ -45,9 +45,12 @@ def operate(
     row, bound = found
     applied = apply_row(row, bound, st, fr.place(span), fr.site(span), text or name)
     unchanged = name == "contiguous" and receiver is not None and unchanged_in_loop(fr, receiver)
+    listed = record.in_lists(row, args, kwargs, st)
     if name not in QUERIES:
-        record.visit(fr, span, name, kind, row, applied, receiver, unchanged)
+        record.visit(fr, span, name, kind, row, applied, receiver, unchanged, listed)
     record.operand_uses(fr, applied, name, span)
+    for parameter, tensors in listed.items():
+        record.use(fr, tensors, "operand", name, parameter, span)
     if row.alias is Alias.INPLACE or (row.name.endswith("_") and not row.name.endswith("__")):
         _update_in_place(st, applied)
     return _mended(applied, fr, span)

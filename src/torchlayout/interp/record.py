@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from types import MappingProxyType
 
 from torchlayout.interp.frame import Frame, describe
 from torchlayout.interp.state import State
@@ -23,8 +24,9 @@ def visit(
     applied: Applied,
     receiver: nodes.Expr | None,
     unchanged: bool,
+    listed: Mapping[str, Iterable[Tensor]] = MappingProxyType({}),
 ) -> None:
-    """Record one run of an operation."""
+    """Record one run of an operation. `listed` are the tensors in lists among its arguments, by parameter."""
     key = fr.site(span)
     site = fr.run.trace.sites.get(key)
     if site is None:
@@ -36,7 +38,8 @@ def visit(
         applied.proven,
         applied.assumed,
         {parameter: tensor.origin for parameter, tensor in applied.tensors.items()},
-        {parameter: tensor.made_by for parameter, tensor in applied.tensors.items()},
+        {parameter: tensor.made_by for parameter, tensor in applied.tensors.items()}
+        | {parameter: frozenset().union(*(t.made_by for t in tensors)) for parameter, tensors in listed.items()},
         fr.caller,
         loop.loop if loop is not None else fr.outer_loop,
         unchanged,
@@ -69,6 +72,17 @@ def _inside(inner: Span, outer: Span) -> bool:
 def operand_uses(fr: Frame, applied: Applied, name: str, span: Span) -> None:
     for parameter, tensor in applied.tensors.items():
         use(fr, [tensor], "operand", name, parameter, span)
+
+
+def in_lists(row: Op, args: Iterable[Value], kwargs: Mapping[str, Value], st: State) -> dict[str, list[Tensor]]:
+    """The tensors inside lists, tuples and dicts among the arguments of an operator, by parameter."""
+    names = (parameter.name for parameter in row.signature.parameters)
+    found = {
+        name: st.tensors_in(value)
+        for name, value in [*zip(names, args, strict=False), *kwargs.items()]
+        if not isinstance(value, Tensor)
+    }
+    return {name: tensors for name, tensors in found.items() if tensors}
 
 
 def foreign_call(
