@@ -38,7 +38,7 @@ NEEDS: tuple[Need, ...] = (
     _nccl("reduce", (0, "tensor")),
     _nccl("all_gather", (0, "tensor_list"), (1, "tensor")),
     _nccl("all_gather_into_tensor", (0, "output_tensor"), (1, "input_tensor")),
-    _nccl("all_gather_single", (0, "output"), (1, "input")),
+    _nccl("all_gather_single", (0, "output_tensor"), (1, "input_tensor")),
     _nccl("gather", (0, "tensor"), (1, "gather_list")),
     _nccl("scatter", (0, "tensor"), (1, "scatter_list")),
     _nccl("reduce_scatter", (0, "output"), (1, "input_list")),

@@ -8,6 +8,7 @@ from __future__ import annotations
 import inspect
 import re
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 from torchlayout.rules import BY_CODE, RULES
@@ -48,7 +49,7 @@ def page(rule: Rule) -> str:
     return "\n".join(lines).rstrip() + "\n"
 
 
-def _examples(title: str, examples: list[Example] | tuple[Example, ...]) -> list[str]:
+def _examples(title: str, examples: Sequence[Example]) -> list[str]:
     if not examples:
         return []
     lines = [f"## {title}", ""]

@@ -35,7 +35,7 @@ VIEWS = frozenset(
 ELEMENTWISE = frozenset(
     "add sub mul div true_divide floor_divide remainder fmod pow neg abs exp exp2 expm1 log log2 log10 log1p sqrt "
     "rsqrt square reciprocal sin cos tan asin acos atan sinh cosh tanh sigmoid relu relu6 gelu silu mish elu celu "
-    "selu leaky_relu softplus hardtanh hardswish hardsigmoid logsigmoid clamp clip minimum maximum fmin fmax "
+    "selu leaky_relu softplus hardtanh hardswish hardsigmoid clamp clip minimum maximum fmin fmax "
     "round floor ceil trunc frac sign sgn erf erfc lerp where masked_fill eq ne lt le gt ge logical_and "
     "logical_or logical_not logical_xor bitwise_and bitwise_or bitwise_not bitwise_xor isnan isinf isfinite "
     "nan_to_num to float half double bfloat16 int long bool type clone dropout rsub atan2 hypot addcmul addcdiv".split()
@@ -49,6 +49,9 @@ ROW_BY_ROW = frozenset(
 )
 """Several passes over each row: free while rows are dense."""
 _NORMS = frozenset({"layer_norm", "LayerNorm", "rms_norm", "RMSNorm", "log_softmax", "softmax", "sort", "topk"})
+
+TOTALS = frozenset("sum mean prod amax amin max min all any".split())
+"""Of these, the one over all dimensions is a single pass in memory order."""
 
 MATRIX_PRODUCTS = frozenset("matmul mm bmm addmm baddbmm mv dot inner einsum".split())
 """BLAS takes a transposed matrix by a flag; batch dimensions that are not adjacent are copied by torch."""
@@ -70,7 +73,7 @@ def cost(name: str, parameter: str, bound: Mapping[str, Any], strided: Operand, 
         return Cost.FREE if dense or _alone(parameter, bound, strided, facts) else Cost.PAYS
     if name in ROW_BY_ROW:
         if not dense:
-            return Cost.PAYS
+            return Cost.FREE if name in TOTALS and bound.get("dim") is None else Cost.PAYS
         return Cost.HIDDEN_COPY if name in _NORMS else Cost.FREE
     if name in MATRIX_PRODUCTS:
         return Cost.FREE if is_blas_matrix(strided, facts) else Cost.HIDDEN_COPY

@@ -11,11 +11,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from torchlayout.interp.trace import Case, Site, SiteKey, Use, Visit
-from torchlayout.layouts import Layout, same_layout
+from torchlayout.layouts import Layout, is_contiguous, same_layout
 from torchlayout.ops import Operand, Outcome, Refused, Result, attribute, index
 from torchlayout.rules.seen import Seen, results
 from torchlayout.rules.strided_use import JOINING, VIEWS, Cost, cost
-from torchlayout.sizes import YES
+from torchlayout.sizes import YES, Facts
 
 MAX_STEPS = 32
 """Operations that are followed from one copy; beyond that it is not known who uses it."""
@@ -173,8 +173,15 @@ def _moved(site: Site, visit: Visit, case: Case, parameter: str, swaps: list[Swa
     for old, new in zip(was, becomes, strict=True):
         if new.exists is not YES:
             raise Unclear
-        if same_layout(old.layout, new.layout, case.facts) is not YES:
+        if not _lie_alike(old.layout, new.layout, case.facts):
             yield Swap(old.layout, Operand(new.layout, new.dtype, new.numpy))
+
+
+def _lie_alike(a: Layout, b: Layout, facts: Facts) -> bool:
+    """Whether two layouts of the same sizes have the same strides; sizes do not depend on how an operand lies."""
+    if is_contiguous(a, facts) is YES and is_contiguous(b, facts) is YES:
+        return True
+    return same_layout(a, b, facts) is YES
 
 
 def _instead_or_same(item: Operand, swaps: list[Swap]) -> Operand:
