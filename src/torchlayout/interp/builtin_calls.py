@@ -316,6 +316,13 @@ def _is_tensor(arguments: Arguments, node: nodes.Call, st: State, fr: Frame) -> 
     return True if isinstance(value, Tensor) and not value.numpy else None
 
 
+def _number(arguments: Arguments, node: nodes.Call, st: State, fr: Frame) -> Value:
+    """`float(...)`, `math.sqrt(...)`: some number."""
+    record.use(fr, [t for v in arguments.values() for t in st.tensors_in(v)], "read", "number", None, node.span)
+    value = arguments.args[0] if len(arguments.args) == 1 else None
+    return value if isinstance(value, float) else Opaque((fr.place(node.span), "number"), kind="number")
+
+
 def _slice(arguments: Arguments, node: nodes.Call, st: State, fr: Frame) -> Value:
     from torchlayout.interp.values import Slice
 
@@ -339,7 +346,9 @@ BUILTIN_CALLS: dict[str, Handler] = {
     "builtins.slice": _slice, "torch.is_tensor": _is_tensor, "torch.jit.annotate": lambda a, n, s, f: (
         a.args[1] if len(a.args) == 2 else None
     ), "typing.cast": lambda a, n, s, f: a.args[1] if len(a.args) == 2 else None,
-    "torch.Size": _as("tuple"), "copy.copy": _same,
+    "torch.Size": _as("tuple"), "builtins.float": _number, "builtins.abs": _number, "builtins.round": _number,
+    "math.sqrt": _number, "math.log": _number, "math.exp": _number, "math.pow": _number, "math.log2": _number,
+    "math.cos": _number, "math.sin": _number, "time.time": _number, "copy.copy": _same,
 }  # fmt: skip
 
 __all__ = ["BUILTIN_CALLS", "QUERIES", "iterate", "product_of", "unknown_strides"]

@@ -44,9 +44,19 @@ def arithmetic(op: str, left: Value, right: Value, st: State, key: Hashable) -> 
         return _numbers(op, left, right)
     if isinstance(left, str) and op in "+%":
         return left + right if op == "+" and isinstance(right, str) else Opaque((key, "text"), kind="str")
-    if op in ("+", "-", "*", "//", "%", "/"):
-        return _sizes(op, left, right, st)
+    if op in ("+", "-", "*", "//", "%"):
+        found = _sizes(op, left, right, st)
+        if found is not None:
+            return found
+    if all(_is_number(side) or _may_be_int(side) for side in (left, right)):
+        if op in ("/", "**") or any(isinstance(s, float) or getattr(s, "kind", None) == "number" for s in (left, right)):
+            return Opaque((key, "number"), kind="number")
     return None
+
+
+def _is_number(value: Value) -> bool:
+    """A number, known or not, and surely no tensor."""
+    return isinstance(value, (int, float, Poly)) or (isinstance(value, Opaque) and value.kind in ("number", "int"))
 
 
 def _numbers(op: str, left: Any, right: Any) -> Value | None:
@@ -67,8 +77,6 @@ def _sizes(op: str, left: Value, right: Value, st: State) -> Value | None:
         return None
     a, b = as_size(left, st.facts), as_size(right, st.facts)
     if not all(isinstance(side, (int, Poly)) for side in (a, b)):
-        return None
-    if op == "/":
         return None
     if op == "//":
         return None if b == 0 else st.facts.floor_divide(a, b)

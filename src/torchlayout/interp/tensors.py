@@ -47,6 +47,8 @@ from torchlayout.ops import Many as ManyOutcome
 from torchlayout.ops.values import Deferred, is_unknown
 from torchlayout.sizes import MAYBE, NO, YES, Facts, Poly, Rest
 
+NOT_TENSORS = frozenset({"int", "number", "str", "bool", "module", "dtype", "device"})
+"""Kinds of unknown values that are no tensors."""
 MAX_COMBINATIONS = 8
 """Combinations of alternatives that are tried; beyond that, only the first of each argument's."""
 
@@ -55,7 +57,7 @@ def as_tensor(value: Value, facts: Facts) -> Tensor | None:
     """The value as a tensor; an unknown one becomes a tensor of unknown rank (see `Opaque`)."""
     if isinstance(value, Tensor):
         return value
-    if isinstance(value, Opaque) and value.kind not in ("int", "str", "bool", "module"):
+    if isinstance(value, Opaque) and value.kind not in NOT_TENSORS:
         name = value.name
         rest = facts.symbols.rest(value.key, name)
         numpy = value.kind == "ndarray"
@@ -74,7 +76,7 @@ def as_tensor(value: Value, facts: Facts) -> Tensor | None:
 def as_size(value: Value, facts: Facts) -> Any:
     """The value as an int: a `Size`, or `UNKNOWN` for what cannot be one."""
     if isinstance(value, Opaque):
-        if value.kind in ("str", "tensor", "module", "ndarray"):
+        if value.kind in ("str", "tensor", "module", "ndarray", "number", "dtype", "device"):
             return UNKNOWN
         return facts.normal(facts.symbols.atom(("value", value.key), value.name, None))
     if isinstance(value, Poly):
@@ -90,6 +92,8 @@ def to_argument(value: Value, state: State) -> Any:
             kept = tuple(choice for choice in value.choices if choice is not None)
             if len(kept) == 1:
                 return to_argument(kept[0], state)
+        if isinstance(value, Opaque) and value.kind == "number":
+            return SOME_NUMBER
         return Deferred(value)
     if isinstance(value, Poly):
         return state.facts.normal(value)
@@ -103,6 +107,9 @@ def to_argument(value: Value, state: State) -> Any:
         return path_constant(value.path)
     return UNKNOWN
 
+
+SOME_NUMBER = 1.5
+"""Stands for a float that is not known: its value never matters for a layout."""
 
 DTYPE_NAMES = frozenset(
     "bool uint8 int8 uint16 int16 uint32 int32 uint64 int64 float16 bfloat16 float32 float64 complex32 complex64 "

@@ -13,6 +13,7 @@ from typing import Any
 
 from torchlayout.layouts import is_contiguous
 from torchlayout.ops import Op, Operand, Outcome, Refused
+from torchlayout.ops.values import is_unknown
 from torchlayout.program.nodes import Span
 from torchlayout.sizes import MAYBE, NO, YES, Facts, Truth
 
@@ -97,6 +98,13 @@ class Visit:
     public: bool = True
     """Callers that are not known may come too: the function is neither nested nor private by its name."""
 
+    @property
+    def telling(self) -> bool:
+        """Whether some assumed outcome is known: a refusal, or a result whose existence is not in doubt."""
+        return any(
+            not is_unknown(case.outcome) and getattr(case.outcome, "exists", YES) is not MAYBE for case in self.assumed
+        )
+
 
 @dataclass(slots=True)
 class Site:
@@ -119,9 +127,11 @@ class Site:
         return self.key[0]
 
     def relevant(self) -> list[Visit]:
-        """The visits that count for what people see: those from known callers, else the function on its own."""
-        called = [visit for visit in self.visits.values() if visit.caller is not None]
-        return called or list(self.visits.values())
+        """The visits that count for what people see: those from known callers, where these tell anything, else the
+        function on its own."""
+        called = [visit for visit in self.visits.values() if visit.caller is not None and visit.telling]
+        alone = [visit for visit in self.visits.values() if visit.caller is None]
+        return called or alone or list(self.visits.values())
 
 
 @dataclass(frozen=True, slots=True)

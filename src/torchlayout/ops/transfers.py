@@ -12,7 +12,6 @@ from torchlayout.layouts import (
     contiguous,
     is_concrete,
     is_contiguous,
-    is_dense,
     output_layout,
     preserved,
     same_layout,
@@ -22,7 +21,7 @@ from torchlayout.layouts import (
 )
 from torchlayout.ops.table import Args
 from torchlayout.ops.values import DType, Operand, Outcome, Result, Unknowable, is_unknown
-from torchlayout.sizes import YES, Extent, Facts, Poly, Rest, Shape, Size
+from torchlayout.sizes import NO, YES, Extent, Facts, Poly, Rest, Shape, Size
 
 BOOL = DType("bool")
 INT64 = DType("int64")
@@ -146,11 +145,13 @@ def ordered_like(layout: Layout, facts: Facts, numbers: bool = False) -> Layout:
 
 
 def _assumed_layout(values: Sequence[Any], layouts: Sequence[Layout], shape: Shape, facts: Facts) -> Layout:
-    """The first operand's order decides where it is dense and has the full shape; else all have to be packed."""
+    """The first operand's order decides where it has the full shape and is not expanded; else all have to be packed."""
     first = layouts[0]
     leads = isinstance(next(value for value in values if value is not None), Operand)
-    if leads and first.shape == shape and is_dense(first, facts) is YES:
-        return Layout(first.dims)
+    if leads and first.shape == shape and all(s is not None and facts.equal(s, 0) is NO for s in first.strides):
+        kept = preserved(first, facts)
+        if None not in kept.strides:
+            return kept
     packed = all(is_contiguous(layout, facts) is YES for layout in layouts)
     return contiguous(shape) if packed else unknown_strides(shape)
 
