@@ -161,7 +161,7 @@ for _n in (1, 2, 3):
     op(_schema, alias=FRESH, layout=_convolution(_n), example=f"F.conv{_n}d(x, torch.ones(4, x.size(1){', 2' * _n}))", unknown=FORMAT_UNKNOWN)
     op(_schema.replace(f"SymInt[{_n}] padding=0", "str padding='valid'").replace("d(", "d.padding(", 1), alias=FRESH, layout=_convolution(_n), example=f"F.conv{_n}d(x, torch.ones(4, x.size(1){', 3' * _n}), padding='same')", unknown=FORMAT_UNKNOWN)
     op(f"conv_transpose{_n}d.input(Tensor self, Tensor weight, Tensor? bias=None, SymInt[{_n}] stride=1, SymInt[{_n}] padding=0, SymInt[{_n}] output_padding=0, SymInt groups=1, SymInt[{_n}] dilation=1) -> Tensor", alias=FRESH, layout=_transposed(_n), example=f"F.conv_transpose{_n}d(x, torch.ones(x.size(1), 4{', 2' * _n}), stride=2)", unknown=FORMAT_UNKNOWN)
-op("unfold(Tensor self, int[2] kernel_size, int[2] dilation=1, int[2] padding=0, int[2] stride=1) -> Tensor", alias=FRESH, layout=windows, example="F.unfold(x, 2)", spellings=("torch.nn.functional.unfold",))
+op("unfold(Tensor self, int[2] kernel_size, int[2] dilation=1, int[2] padding=0, int[2] stride=1) -> Tensor", alias=FRESH, layout=windows, example="F.unfold(x, 2)", spellings=("torch.nn.functional.unfold",), path_only=True)
 op("fold(Tensor self, SymInt[2] output_size, int[2] kernel_size, int[2] dilation=1, int[2] padding=0, int[2] stride=1) -> Tensor", alias=FRESH, layout=folded, example="F.fold(F.unfold(x, 2), x.shape[-2:], 2)")
 op("conv_tbc(Tensor self, Tensor weight, Tensor bias, int pad=0) -> Tensor", alias=FRESH, layout=conv_tbc, example="F.conv_tbc(x, torch.ones(1, x.size(2), 4), torch.ones(4))")
 # fmt: on

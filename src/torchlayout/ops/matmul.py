@@ -15,7 +15,7 @@ from torchlayout.ops.transfers import (
     wrapped,
 )
 from torchlayout.ops.values import Alias, DType, Operand, Outcome, Result, Unknowable, is_unknown
-from torchlayout.sizes import YES, Extent, Rest, Shape, product
+from torchlayout.sizes import YES, Extent, Rest, Shape
 
 FRESH = Alias.FRESH
 
@@ -241,24 +241,6 @@ def vector_products(args: Args) -> Outcome:
     return Result(contiguous((*shape[:dim], *shape[dim + 1 :])), promoted(tensors(args)))
 
 
-def block_diagonal(args: Args) -> Outcome:
-    """a matrix as large as all together, packed"""
-    ranked = [with_rank(operand.layout, 2, args.facts) or operand.layout for operand in args.operands("tensors")]
-    if any(layout.rank is None for layout in ranked):
-        raise Unknowable("the ranks are not known")
-    sizes = [(1,) * (2 - len(layout.dims)) + layout.sizes for layout in ranked]
-    return Result(contiguous((sum((s[0] for s in sizes), 0), sum((s[1] for s in sizes), 0))))
-
-
-def all_pairs(args: Args) -> Outcome:
-    """one row for each combination, packed"""
-    operands = args.operands("tensors")
-    sizes = [product(settled.sizes) for settled in (operand.layout for operand in operands)]
-    if len(operands) == 1:
-        raise Unknowable("a single tensor comes back itself")
-    return Result(contiguous((product(sizes), len(sizes))))
-
-
 # fmt: off
 BETAS = "*, Scalar beta=1, Scalar alpha=1"
 for _name, _paths in (("matmul", ()), ("linalg_matmul", ("torch.linalg.matmul",))):
@@ -287,6 +269,4 @@ op("linalg_multi_dot(Tensor[] tensors) -> Tensor", alias=FRESH, layout=chain, ex
 op("cross(Tensor self, Tensor other, int? dim=None) -> Tensor", alias=FRESH, layout=crossed, example="x.cross(x, 1)")
 op("linalg_cross(Tensor self, Tensor other, *, int dim=-1) -> Tensor", alias=FRESH, layout=crossed, example="torch.linalg.cross(x, x, dim=1)", spellings=("torch.linalg.cross",))
 op("linalg_vecdot(Tensor self, Tensor other, *, int dim=-1) -> Tensor", alias=FRESH, layout=vector_products, example="torch.linalg.vecdot(x, x)", spellings=("torch.linalg.vecdot",))
-op("block_diag(Tensor[] tensors) -> Tensor", alias=FRESH, layout=block_diagonal, example="torch.block_diag(x, x)")
-op("cartesian_prod(Tensor[] tensors) -> Tensor", alias=FRESH, layout=all_pairs, example="torch.cartesian_prod(x, x)", unknown="a single tensor comes back itself")
 # fmt: on

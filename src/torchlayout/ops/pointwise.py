@@ -206,8 +206,6 @@ def masked_fill(args: Args) -> Outcome:
 # fmt: off
 op("ldexp.Tensor(Tensor self, Tensor other) -> Tensor", alias=FRESH, layout=ldexp, example="torch.ldexp(x, torch.ones_like(x))")
 op("isclose(Tensor self, Tensor other, float rtol=1e-05, float atol=1e-08, bool equal_nan=False) -> Tensor", alias=FRESH, layout=elementwise_bool, example="x.isclose(x.clone())")
-op("complex(Tensor real, Tensor imag) -> Tensor", alias=FRESH, layout=elementwise_untyped, example="torch.complex(x, x.clone())")
-op("polar(Tensor abs, Tensor angle) -> Tensor", alias=FRESH, layout=elementwise_untyped, example="torch.polar(x, x.clone())")
 op("masked_fill.Scalar(Tensor self, Tensor mask, Scalar value) -> Tensor", alias=FRESH, layout=masked_fill, example="x.masked_fill(x > 0.5, 0)")
 op("masked_fill.Tensor(Tensor self, Tensor mask, Tensor value) -> Tensor", alias=FRESH, layout=masked_fill, example="x.masked_fill(x > 0.5, torch.tensor(0.0))")
 # fmt: on

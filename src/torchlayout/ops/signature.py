@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache
 from typing import Any
 
 from torchlayout.ops.values import DType, Many, MemoryFormat, Operand, Unknowable, is_unknown
@@ -43,7 +43,7 @@ def name_of(schema: str) -> str:
     return schema[: schema.index("(")].split(".")[0]
 
 
-@lru_cache(maxsize=None)
+@cache
 def parse(schema: str) -> Signature:
     """Raises ValueError for text that is no schema."""
     head, _, rest = schema.partition("(")
@@ -131,7 +131,7 @@ def bind(signature: Signature, args: Sequence[Any], kwargs: Mapping[str, Any]) -
         spread = (
             parameter.many and parameter.kind in ("int", "Any", "Tensor") and not isinstance(rest[0], (tuple, list))
         )
-        if spread and len(rest) >= 1 and (place == len(positional) - 1 or _only_ints(rest)):
+        if spread and rest and place == len(positional) - 1:
             if parameter.kind == "int" and not all(_is_extent(value) for value in rest):
                 return None
             if len(rest) > 1 or parameter.kind == "int":
@@ -173,10 +173,6 @@ def _numpy_name(keyword: str, names: Mapping[str, Parameter]) -> str | None:
     return other if other in names else None
 
 
-def _only_ints(values: Sequence[Any]) -> bool:
-    return all(_is_extent(value) and not is_unknown(value) for value in values)
-
-
 def _is_extent(value: Any) -> bool:
     return (
         is_unknown(value) or isinstance(value, (Poly, Rest)) or (isinstance(value, int) and not isinstance(value, bool))
@@ -200,7 +196,7 @@ def _fits(value: Any, parameter: Parameter) -> bool:
     if is_unknown(value) or parameter.kind == "Any":
         return True
     if value is None:
-        return parameter.optional or parameter.default is None and not parameter.required
+        return parameter.optional or (parameter.default is None and not parameter.required)
     if parameter.many:
         if isinstance(value, Many):
             return parameter.kind == "Tensor"

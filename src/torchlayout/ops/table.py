@@ -21,9 +21,10 @@ from torchlayout.sizes import Facts, Poly, Rest, Shape, Size
 
 ROW_MODULES = (
     "views", "reshaping", "dtype_views", "copies", "pointwise", "activations", "reductions", "matmul", "einsum",
-    "convolution", "pooling", "resizing", "normalization", "rearranging", "joining", "splitting", "gathering", "factories", "indexing", "sorting", "spectral", "linalg",
-    "attention", "recurrent", "losses", "inplace", "queries", "numpy_rows", "numpy_math", "numpy_factories",
-    "einops_rows", "vision",
+    "convolution", "pooling", "resizing", "normalization", "rearranging", "joining", "splitting", "gathering",
+    "factories", "indexing", "sorting", "spectral", "linalg", "attention", "masked", "internals", "recurrent", "losses",
+    "inplace", "queries", "numpy_rows", "numpy_copies", "numpy_math", "numpy_joining", "numpy_factories",
+    "einops_rows", "einops_layers", "vision",
 )  # fmt: skip
 """The files of rows, all beside this one. A name that does not exist here is skipped."""
 

@@ -1,0 +1,331 @@
+"""torch.linalg and the matrix decompositions at the top level: many results are column-major, as LAPACK leaves them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from torchlayout.layouts import Dim, Layout, contiguous, unknown_strides
+from torchlayout.layouts import view as view_of_shape
+from torchlayout.ops.table import Args, Transfer, op
+from torchlayout.ops.transfers import broadcast_shape, full_precision, packed_somehow
+from torchlayout.ops.values import Alias, Fields, Outcome, Result, Unknowable
+from torchlayout.sizes import MAYBE, NO, YES, Extent, Shape, Size, Truth, every, product
+
+FRESH = Alias.FRESH
+
+
+def column_major(shape: Sequence[Extent]) -> Layout:
+    """Packed but for the last two dimensions, which are swapped in memory; of fewer dimensions: contiguous."""
+    if len(shape) < 2:
+        return contiguous(shape)
+    dims = contiguous((*shape[:-2], shape[-1], shape[-2])).dims
+    return Layout((*dims[:-2], dims[-1], dims[-2]))
+
+
+def matrices(args: Args, name: str = "self") -> tuple[Shape, Size, Size]:
+    """The batch, the number of rows and that of columns."""
+    layout = args.reaching(args.layout(name), -2)
+    return layout.shape[:-2], layout.sizes[-2], layout.sizes[-1]
+
+
+def smaller(args: Args, rows: Size, columns: Size) -> Size:
+    return args.facts.extreme("min", rows, columns)
+
+
+# ---------------------------------------------------------------- one matrix to one
+def column_major_like(args: Args) -> Outcome:
+    """the same sizes, column-major"""
+    return Result(column_major(args.reaching(args.layout(), -2).shape), full_precision(args.operand().dtype))
+
+
+def column_major_like_last(args: Args) -> Outcome:
+    """the last tensor's sizes, column-major"""
+    name = [p.name for p in args.op.signature.parameters if p.kind == "Tensor"][-1]
+    return Result(column_major(args.reaching(args.layout(name), -2).shape))
+
+
+def pseudo_inverse(args: Args) -> Outcome:
+    """the last two sizes swapped, packed"""
+    batch, rows, columns = matrices(args)
+    return Result(contiguous((*batch, columns, rows)))
+
+
+def exponential(args: Args) -> Outcome:
+    """the same sizes, packed"""
+    return Result(contiguous(args.reaching(args.layout(), -2).shape))
+
+
+def power(args: Args) -> Outcome:
+    """the same sizes, packed; an inverse (-1): column-major"""
+    shape, exponent = args.reaching(args.layout(), -2).shape, args["n"]
+    if not isinstance(exponent, int):
+        return Result(unknown_strides(shape))
+    return Result(column_major(shape) if exponent == -1 else contiguous(shape))
+
+
+def per_matrix(args: Args) -> Outcome:
+    """the batch's sizes, packed"""
+    return Result(contiguous(matrices(args)[0]))
+
+
+def values_of(args: Args) -> Outcome:
+    """a vector for each matrix, packed"""
+    batch, rows, columns = matrices(args)
+    return Result(contiguous((*batch, smaller(args, rows, columns))))
+
+
+def powers_of(args: Args) -> Outcome:
+    """one dimension more, for the powers; packed"""
+    layout = args.reaching(args.layout(), -1)
+    count = layout.shape[-1] if args["N"] is None else args.size("N")
+    return Result(contiguous((*layout.shape, count)))
+
+
+# ---------------------------------------------------------------- decompositions
+def sign_and_logarithm(args: Args) -> Outcome:
+    """a pair of the batch's sizes, packed"""
+    one = Result(contiguous(matrices(args)[0]))
+    return Fields({"sign": one, "logabsdet": one})
+
+
+def eigen(args: Args) -> Outcome:
+    """a pair: values, packed; vectors, column-major"""
+    batch, rows, columns = matrices(args)
+    vectors = Result(column_major((*batch, rows, columns)))
+    return Fields({"eigenvalues": Result(contiguous((*batch, columns))), "eigenvectors": vectors})
+
+
+def _with_info(*names: str) -> Transfer:
+    """A matrix of the same sizes, column-major; then, by name, pivots and numbers for each matrix."""
+
+    def transfer(args: Args) -> Outcome:
+        batch, rows, columns = matrices(args)
+        vector = (*batch, smaller(args, rows, columns))
+        found = {names[0]: Result(column_major((*batch, rows, columns)))}
+        for name in names[1:]:
+            found[name] = Result(contiguous(batch if name == "info" else vector))
+        return Fields(found)
+
+    rest = ", ".join(names[1:])
+    transfer.__doc__ = f"{names[0]}: the same sizes, column-major; {rest}: packed"
+    return transfer
+
+
+def legacy_lu(args: Args) -> Outcome:
+    """the factors, column-major; pivots (and info), packed"""
+    batch, rows, columns = matrices(args)
+    found = [Result(column_major((*batch, rows, columns))), Result(contiguous((*batch, smaller(args, rows, columns))))]
+    if args.flag("get_infos"):
+        found.append(Result(contiguous(batch)))
+    return tuple(found)
+
+
+def lu_parts(args: Args) -> Outcome:
+    """P, L and U, packed"""
+    batch, rows, columns = matrices(args)
+    least, nothing = smaller(args, rows, columns), contiguous((0,))
+    data, pivots = (args.values.get(name, True) for name in ("unpack_data", "unpack_pivots"))
+    if not isinstance(data, bool) or not isinstance(pivots, bool):
+        raise Unknowable("which parts are wanted is not known")
+    lower, upper = (contiguous((*batch, *sizes)) if data else nothing for sizes in ((rows, least), (least, columns)))
+    return Fields({"P": Result(contiguous((*batch, rows, rows)) if pivots else nothing), "L": Result(lower), "U": Result(upper)})
+
+
+def qr(args: Args) -> Outcome:
+    """a pair (Q, R), both column-major"""
+    batch, rows, columns = matrices(args)
+    some = args.values.get("some")
+    mode = args.known("mode") if some is None else "reduced" if args.flag("some") else "complete"
+    inner = rows if mode == "complete" else smaller(args, rows, columns)
+    first = contiguous((0,)) if mode == "r" else column_major((*batch, rows, inner))
+    return Fields({"Q": Result(first), "R": Result(column_major((*batch, inner, columns)))})
+
+
+def svd(args: Args) -> Outcome:
+    """U column-major, S packed, Vh column-major (V packed); on CUDA the last depends on the driver"""
+    batch, rows, columns = matrices(args)
+    legacy = "some" in args.values
+    if legacy and not args.flag("compute_uv"):
+        raise Unknowable("only the values are computed")
+    full = not args.flag("some") if legacy else args.flag("full_matrices")
+    least = smaller(args, rows, columns)
+    left, right = (rows, columns) if full else (least, least)
+    last = column_major((*batch, right, columns)).dims
+    if args.operand().device != "cpu":
+        last = unknown_strides((*batch, right, columns)).dims
+    if legacy:
+        last = (*last[:-2], last[-1], last[-2])
+    u = Result(column_major((*batch, rows, left)))
+    return Fields({"U": u, "S": Result(contiguous((*batch, least))), "V" if legacy else "Vh": Result(Layout(last))})
+
+
+def low_rank(args: Args) -> Outcome:
+    """U, S and V of a given rank, packed; not known on CUDA"""
+    batch, rows, columns = matrices(args)
+    rank = smaller(args, 6 if args["q"] is None else args.size("q"), smaller(args, rows, columns))
+    shapes = ((*batch, rows, rank), (*batch, rank), (*batch, columns, rank))
+    if args.operand().device != "cpu":
+        return tuple(Result(unknown_strides(shape)) for shape in shapes)
+    return tuple(Result(contiguous(shape)) for shape in shapes)
+
+
+# ---------------------------------------------------------------- solving
+def solution_shape(args: Args, matrix: str, right: str) -> tuple[Shape, Truth]:
+    """The shape of the solution, and whether the right side is vectors."""
+    a, b = args.ranked(matrix), args.ranked(right)
+    vectors = YES if b.rank == 1 else NO
+    if b.rank is not None and a.rank == b.rank + 1 and b.rank > 1:
+        vectors = every(args.facts.equal(m, n) for m, n in zip(a.sizes[:-1], b.sizes, strict=True))
+    if vectors is MAYBE:
+        raise Unknowable("vectors or a matrix on the right side")
+    if vectors is YES:
+        batch = broadcast_shape([a.shape[:-2], b.shape[:-1]], args.facts)
+        return (*(batch or ()), a.shape[-1]), YES
+    batch = broadcast_shape([a.shape[:-2], b.shape[:-2]], args.facts)
+    assert batch is not None
+    return (*batch, *b.shape[-2:]), NO
+
+
+def solve(args: Args) -> Outcome:
+    """the right side's sizes, column-major; packed where it stands on the left"""
+    shape, _ = solution_shape(args, "self", "B")
+    placed = column_major(shape) if args.flag("left") else contiguous(shape)
+    return Result(placed)
+
+
+def solve_with_info(args: Args) -> Outcome:
+    """a pair: the right side's sizes, column-major; a number for each matrix"""
+    result = solve(args)
+    assert isinstance(result, Result)
+    return Fields({"result": result, "info": Result(contiguous(matrices(args)[0]))})
+
+
+def solve_triangular(args: Args) -> Outcome:
+    """sizes of the batches broadcast, column-major"""
+    a, b = args.ranked("self"), args.ranked("B")
+    batch = broadcast_shape([a.shape[:-2], b.shape[:-2]], args.facts)
+    assert batch is not None
+    return Result(column_major((*batch, *b.shape[-2:])))
+
+
+def solve_factored(args: Args) -> Outcome:
+    """sizes of the batches broadcast, column-major; packed where the right side stands on the left"""
+    a, b = args.ranked("self"), args.ranked("B")
+    batch = broadcast_shape([a.shape[:-2], b.shape[:-2]], args.facts)
+    assert batch is not None
+    shape = (*batch, *b.shape[-2:])
+    return Result(column_major(shape) if args.values.get("left", True) is True else contiguous(shape))
+
+
+def legacy_triangular(args: Args) -> Outcome:
+    """a pair: the solution and a copy of the matrix, both column-major"""
+    b, a = args.ranked("self"), args.ranked("A")
+    batch = broadcast_shape([a.shape[:-2], b.shape[:-2]], args.facts)
+    assert batch is not None
+    solution, copy = ((*batch, *layout.shape[-2:]) for layout in (b, a))
+    return Fields({"solution": Result(column_major(solution)), "cloned_coefficient": Result(column_major(copy))})
+
+
+def least_squares(args: Args) -> Outcome:
+    """solution: the first rows of a column-major buffer; the rest depends on the driver"""
+    a, b = args.ranked("self"), args.ranked("b")
+    if len(a.dims) < 2:
+        raise Unknowable("a matrix is needed")
+    rows, columns = a.sizes[-2:]
+    vectors = a.rank is not None and b.rank == a.rank - 1 and (a.rank == 2 or every(
+        args.facts.equal(m, n) for m, n in zip(a.sizes[:-1], b.sizes, strict=True)) is YES)  # fmt: skip
+    batch = broadcast_shape([a.shape[:-2], b.shape[:-1] if vectors else b.shape[:-2]], args.facts)
+    assert batch is not None
+    wide = 1 if vectors else b.sizes[-1]
+    buffer = column_major((*batch, args.facts.extreme("max", rows, columns), wide)).dims
+    dims = (*buffer[:-2], Dim(columns, buffer[-2].stride), *(() if vectors else buffer[-1:]))
+    layout = Layout(dims) if args.operand().device == "cpu" else unknown_strides(tuple(dim.extent for dim in dims))
+    other = packed_somehow(args)
+    return Fields({"solution": Result(layout), "residuals": other, "rank": other, "singular_values": other})
+
+
+# ---------------------------------------------------------------- tensors as matrices
+def tensor_inverse(args: Args) -> Outcome:
+    """both groups of dimensions swapped; the inverse of a matrix, column-major, seen as a tensor"""
+    layout, count = args.ranked(), args.integer("ind")
+    rows, columns = product(layout.sizes[:count]), product(layout.sizes[count:])
+    answer = view_of_shape(column_major((columns, rows)), (*layout.sizes[count:], *layout.sizes[:count]), args.facts)
+    if answer is None or answer.layout is None:
+        raise Unknowable("no square matrix")
+    return Result(answer.layout)
+
+
+def tensor_solution(args: Args) -> Outcome:
+    """the sizes that the right side lacks, packed"""
+    layout, other, moved = args.ranked(), args.ranked("other"), args.integers("dims") or ()
+    gone = {dim % len(layout.dims) for dim in moved}
+    kept = [size for place, size in enumerate(layout.sizes) if place not in gone]
+    kept += [layout.sizes[dim % len(layout.dims)] for dim in moved]
+    return Result(contiguous(tuple(kept[len(other.dims) :])))
+
+
+# fmt: off
+def _row(schema: str, transfer: Transfer, example: str, path: str = "", **more: object) -> None:
+    op(schema, alias=FRESH, layout=transfer, example=example, spellings=(path,) if path else (), **more)  # type: ignore[arg-type]
+
+
+POSITIVE = "(x @ x.mT + 9 * torch.eye(x.size(-2)))"
+"""A positive definite matrix, whatever x."""
+L = "torch.linalg."
+_row("linalg_cholesky(Tensor self, *, bool upper=False) -> Tensor", column_major_like, f"{L}cholesky({POSITIVE})", L + "cholesky")
+_row("cholesky(Tensor self, bool upper=False) -> Tensor", column_major_like, f"{POSITIVE}.cholesky()")
+_row("cholesky_inverse(Tensor self, bool upper=False) -> Tensor", column_major_like, f"{POSITIVE}.cholesky_inverse()")
+_row("linalg_inv(Tensor self) -> Tensor", column_major_like, f"{L}inv({POSITIVE})", L + "inv")
+_row("inverse(Tensor self) -> Tensor", column_major_like, f"{POSITIVE}.inverse()")
+_row("linalg_householder_product(Tensor self, Tensor tau) -> Tensor", column_major_like, f"{L}householder_product({POSITIVE}, x[..., 0])", L + "householder_product")
+_row("orgqr(Tensor self, Tensor input2) -> Tensor", column_major_like, f"{POSITIVE}.orgqr(x[..., 0])")
+_row("ormqr(Tensor self, Tensor input2, Tensor input3, bool left=True, bool transpose=False) -> Tensor", column_major_like_last, f"{POSITIVE}.ormqr(x[..., 0], x)")
+_row("linalg_pinv(Tensor self, *, Any atol=None, Any rtol=None, bool hermitian=False) -> Tensor", pseudo_inverse, f"{L}pinv(x)", L + "pinv")
+_row("linalg_pinv.rcond(Tensor self, Any rcond, bool hermitian=False) -> Tensor", pseudo_inverse, f"{L}pinv(x, 1e-5)", L + "pinv")
+_row("pinverse(Tensor self, float rcond=1e-15) -> Tensor", pseudo_inverse, "x.pinverse()")
+_row("matrix_exp(Tensor self) -> Tensor", exponential, f"{POSITIVE}.matrix_exp()")
+_row("linalg_matrix_exp(Tensor self) -> Tensor", exponential, f"{L}matrix_exp({POSITIVE})", L + "matrix_exp")
+for _name, _path, _call in (("matrix_power", "", f"{POSITIVE}.matrix_power(3)"), ("linalg_matrix_power", L + "matrix_power", f"{L}matrix_power({POSITIVE}, -1)")):
+    _row(f"{_name}(Tensor self, int n) -> Tensor", power, _call, _path)
+for _name in ("det", "logdet"):
+    _row(f"{_name}(Tensor self) -> Tensor", per_matrix, f"{POSITIVE}.{_name}()")
+_row("linalg_det(Tensor self) -> Tensor", per_matrix, f"{L}det({POSITIVE})", L + "det")
+_row("linalg_cond(Tensor self, Any p=None) -> Tensor", per_matrix, f"{L}cond({POSITIVE})", L + "cond")
+_row("linalg_matrix_rank(Tensor self, Any tol=None, *, Any atol=None, Any rtol=None, bool hermitian=False) -> Tensor", per_matrix, f"{L}matrix_rank(x)", L + "matrix_rank")
+_row("slogdet(Tensor self) -> (Tensor sign, Tensor logabsdet)", sign_and_logarithm, f"{POSITIVE}.slogdet()")
+_row("linalg_slogdet(Tensor self) -> (Tensor sign, Tensor logabsdet)", sign_and_logarithm, f"{L}slogdet({POSITIVE})", L + "slogdet")
+_row("linalg_svdvals(Tensor self, *, str? driver=None) -> Tensor", values_of, f"{L}svdvals(x)", L + "svdvals")
+_row("linalg_eigvals(Tensor self) -> Tensor", values_of, f"{L}eigvals({POSITIVE})", L + "eigvals")
+_row("linalg_eigvalsh(Tensor self, str UPLO='L') -> Tensor", values_of, f"{L}eigvalsh({POSITIVE})", L + "eigvalsh")
+_row("linalg_vander(Tensor self, *, SymInt? N=None) -> Tensor", powers_of, f"{L}vander(x)", L + "vander")
+_row("linalg_eig(Tensor self) -> (Tensor eigenvalues, Tensor eigenvectors)", eigen, f"{L}eig({POSITIVE})", L + "eig")
+_row("linalg_eigh(Tensor self, str UPLO='L') -> (Tensor eigenvalues, Tensor eigenvectors)", eigen, f"{L}eigh({POSITIVE})", L + "eigh")
+_row("linalg_cholesky_ex(Tensor self, *, bool upper=False, bool check_errors=False) -> (Tensor L, Tensor info)", _with_info("L", "info"), f"{L}cholesky_ex({POSITIVE})", L + "cholesky_ex")
+_row("linalg_inv_ex(Tensor self, *, bool check_errors=False) -> (Tensor inverse, Tensor info)", _with_info("inverse", "info"), f"{L}inv_ex({POSITIVE})", L + "inv_ex")
+_row("linalg_lu_factor(Tensor self, *, bool pivot=True) -> (Tensor LU, Tensor pivots)", _with_info("LU", "pivots"), f"{L}lu_factor(x)", L + "lu_factor")
+_row("linalg_lu_factor_ex(Tensor self, *, bool pivot=True, bool check_errors=False) -> (Tensor LU, Tensor pivots, Tensor info)", _with_info("LU", "pivots", "info"), f"{L}lu_factor_ex(x)", L + "lu_factor_ex")
+_row("linalg_ldl_factor(Tensor self, *, bool hermitian=False) -> (Tensor LD, Tensor pivots)", _with_info("LD", "pivots"), f"{L}ldl_factor({POSITIVE})", L + "ldl_factor")
+_row("linalg_ldl_factor_ex(Tensor self, *, bool hermitian=False, bool check_errors=False) -> (Tensor LD, Tensor pivots, Tensor info)", _with_info("LD", "pivots", "info"), f"{L}ldl_factor_ex({POSITIVE})", L + "ldl_factor_ex")
+_row("geqrf(Tensor self) -> (Tensor a, Tensor tau)", _with_info("a", "tau"), "x.geqrf()")
+_row("lu(Tensor self, bool pivot=True, bool get_infos=False) -> (Tensor LU, Tensor pivots)", legacy_lu, "x.lu()")
+_row("linalg_lu(Tensor self, *, bool pivot=True) -> (Tensor P, Tensor L, Tensor U)", lu_parts, f"{L}lu(x)", L + "lu")
+_row("lu_unpack(Tensor self, Tensor LU_pivots, bool unpack_data=True, bool unpack_pivots=True) -> (Tensor P, Tensor L, Tensor U)", lu_parts, f"torch.lu_unpack(*{L}lu_factor(x))")
+_row("linalg_qr(Tensor self, str mode='reduced') -> (Tensor Q, Tensor R)", qr, f"{L}qr(x)", L + "qr")
+_row("qr(Tensor self, bool some=True) -> (Tensor Q, Tensor R)", qr, "x.qr()")
+DRIVER = "on CUDA the layout of the last factor depends on the driver"
+_row("linalg_svd(Tensor self, bool full_matrices=True, *, str? driver=None) -> (Tensor U, Tensor S, Tensor Vh)", svd, f"{L}svd(x)", L + "svd", varies=True, unknown=DRIVER)
+_row("svd(Tensor self, bool some=True, bool compute_uv=True) -> (Tensor U, Tensor S, Tensor V)", svd, "x.svd()", varies=True, unknown=DRIVER)
+_row("svd_lowrank(Tensor self, SymInt? q=6, int? niter=2, Tensor? M=None) -> (Tensor, Tensor, Tensor)", low_rank, "torch.svd_lowrank(x, q=1)", varies=True, unknown=DRIVER)
+_row("pca_lowrank(Tensor self, SymInt? q=None, bool center=True, int niter=2) -> (Tensor, Tensor, Tensor)", low_rank, "torch.pca_lowrank(x, q=1)", varies=True, unknown=DRIVER)
+_row("linalg_solve(Tensor self, Tensor B, *, bool left=True) -> Tensor", solve, f"{L}solve({POSITIVE}, x)", L + "solve")
+_row("linalg_solve_ex(Tensor self, Tensor B, *, bool left=True, bool check_errors=False) -> (Tensor result, Tensor info)", solve_with_info, f"{L}solve_ex({POSITIVE}, x)", L + "solve_ex")
+_row("linalg_solve_triangular(Tensor self, Tensor B, *, bool upper, bool left=True, bool unitriangular=False) -> Tensor", solve_triangular, f"{L}solve_triangular({POSITIVE}, x, upper=True)", L + "solve_triangular")
+_row("linalg_lu_solve(Tensor self, Tensor pivots, Tensor B, *, bool left=True, bool adjoint=False) -> Tensor", solve_factored, f"{L}lu_solve(*{L}lu_factor({POSITIVE}), x)", L + "lu_solve")
+_row("linalg_ldl_solve(Tensor self, Tensor pivots, Tensor B, *, bool hermitian=False) -> Tensor", solve_factored, f"{L}ldl_solve(*{L}ldl_factor({POSITIVE}), x)", L + "ldl_solve")
+_row("lu_solve(Tensor B, Tensor self, Tensor LU_pivots) -> Tensor", solve_factored, f"x.lu_solve(*{L}lu_factor({POSITIVE}))")
+_row("cholesky_solve(Tensor B, Tensor self, bool upper=False) -> Tensor", solve_factored, f"x.cholesky_solve({POSITIVE})")
+_row("triangular_solve(Tensor self, Tensor A, bool upper=True, bool transpose=False, bool unitriangular=False) -> (Tensor solution, Tensor cloned_coefficient)", legacy_triangular, f"x.triangular_solve({POSITIVE})")
+_row("linalg_lstsq(Tensor self, Tensor b, float? rcond=None, *, str? driver=None) -> (Tensor solution, Tensor residuals, Tensor rank, Tensor singular_values)", least_squares, f"{L}lstsq(x, x)", L + "lstsq", varies=True, unknown="what the drivers compute beside the solution")
+_row("linalg_tensorinv(Tensor self, int ind=2) -> Tensor", tensor_inverse, f"{L}tensorinv({POSITIVE}, 1)", L + "tensorinv")
+_row("linalg_tensorsolve(Tensor self, Tensor other, int[]? dims=None) -> Tensor", tensor_solution, f"{L}tensorsolve({POSITIVE}, x[..., 0])", L + "tensorsolve")
+# fmt: on

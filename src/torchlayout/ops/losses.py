@@ -1,0 +1,133 @@
+"""Losses: one number, or with `reduction="none"` one for each element or row."""
+
+from __future__ import annotations
+
+from torchlayout.layouts import contiguous, same_layout, unknown_strides
+from torchlayout.ops.table import Args, Transfer, op
+from torchlayout.ops.transfers import broadcast_shape, elementwise_layout, packed_somehow, replaced
+from torchlayout.ops.values import Alias, Outcome, Result, Unknowable, is_unknown
+from torchlayout.sizes import YES
+
+FRESH = Alias.FRESH
+ORDER = "with reduction='none' the order of strides is not followed where the input is not packed"
+
+
+def reduces(args: Args) -> bool:
+    """Whether one number is left. Raises `Unknowable`."""
+    average, reduce, reduction = (args.values.get(name) for name in ("size_average", "reduce", "reduction"))
+    if is_unknown(average) or is_unknown(reduce) or is_unknown(reduction):
+        raise Unknowable("the reduction is not known")
+    if average is not None or reduce is not None:
+        return reduce is not False
+    return reduction != "none"
+
+
+def of_elements(args: Args) -> Outcome:
+    """one number; not reduced: sizes broadcast, packed where the inputs are"""
+    try:
+        if reduces(args):
+            return Result(contiguous(()))
+    except Unknowable:
+        return packed_somehow(args)
+    first, second = args["self"], args["target"]
+    whole = elementwise_layout([value for value in (first, second, args.values.get("input2")) if value is not None], args.facts)
+    packed = contiguous(whole.shape)
+    return Result(packed if same_layout(whole, packed, args.facts) is YES else unknown_strides(whole.shape))
+
+
+def of_rows(args: Args) -> Outcome:
+    """one number; not reduced: one for each row, packed"""
+    try:
+        if reduces(args):
+            return Result(contiguous(()))
+    except Unknowable:
+        return packed_somehow(args)
+    return Result(contiguous(args.ranked().sizes[:-1]))
+
+
+def of_triplets(args: Args) -> Outcome:
+    """one number; not reduced: one for each row, packed"""
+    try:
+        if reduces(args):
+            return Result(contiguous(()))
+    except Unknowable:
+        return packed_somehow(args)
+    shapes = [args.ranked(name).shape for name in ("self", "positive", "negative")]
+    shape = broadcast_shape(shapes, args.facts)
+    if not shape:
+        raise Unknowable("the sizes cannot be compared")
+    return Result(contiguous(shape[:-1]))
+
+
+def of_classes(args: Args) -> Outcome:
+    """one number; not reduced: one for each target, packed"""
+    try:
+        if reduces(args):
+            return Result(contiguous(()))
+    except Unknowable:
+        return packed_somehow(args)
+    layout = args.ranked()
+    if layout.rank == 1:
+        return Result(contiguous(()))
+    return Result(contiguous(replaced(layout.shape, 1, ())))
+
+
+def of_targets(args: Args) -> Outcome:
+    """one number; not reduced: one for each target, packed"""
+    try:
+        if reduces(args):
+            return Result(contiguous(()))
+    except Unknowable:
+        return packed_somehow(args)
+    return Result(contiguous(args.layout("target").shape))
+
+
+def of_sequences(args: Args) -> Outcome:
+    """one number; not reduced: one for each sequence, packed"""
+    try:
+        if reduces(args):
+            return Result(contiguous(()))
+    except Unknowable:
+        return packed_somehow(args)
+    layout = args.ranked()
+    return Result(contiguous(layout.sizes[1:2] if layout.rank == 3 else ()))
+
+
+def distance(args: Args) -> Outcome:
+    """one number (no dimensions)"""
+    return Result(contiguous(()))
+
+
+# fmt: off
+LEGACY = "bool? size_average=None, bool? reduce=None, str reduction='mean'"
+PAIR = f"Tensor self, Tensor target, {LEGACY}"
+
+
+def _loss(schema: str, transfer: Transfer, call: str, unknown: str | None = None) -> None:
+    op(schema + " -> Tensor", alias=FRESH, layout=transfer, example=f"F.{call}", unknown=unknown)
+
+
+_loss(f"l1_loss({PAIR}, Tensor? weight=None)", of_elements, "l1_loss(x, x * 2, reduction='none')", ORDER)
+_loss(f"mse_loss({PAIR}, Tensor? weight=None)", of_elements, "mse_loss(x, x * 2)", ORDER)
+_loss(f"smooth_l1_loss({PAIR}, float beta=1.0)", of_elements, "smooth_l1_loss(x, x * 2)", ORDER)
+_loss("huber_loss(Tensor self, Tensor target, str reduction='mean', float delta=1.0, Tensor? weight=None)", of_elements, "huber_loss(x, x * 2)", ORDER)
+_loss(f"soft_margin_loss({PAIR})", of_elements, "soft_margin_loss(x, x * 2)", ORDER)
+_loss(f"hinge_embedding_loss(Tensor self, Tensor target, float margin=1.0, {LEGACY})", of_elements, "hinge_embedding_loss(x, x * 2)", ORDER)
+_loss(f"margin_ranking_loss(Tensor self, Tensor input2, Tensor target, float margin=0, {LEGACY})", of_elements, "margin_ranking_loss(x, x, x * 2)", ORDER)
+_loss(f"binary_cross_entropy(Tensor self, Tensor target, Tensor? weight=None, {LEGACY})", of_elements, "binary_cross_entropy(x.sigmoid(), x.sigmoid())", ORDER)
+_loss(f"binary_cross_entropy_with_logits(Tensor self, Tensor target, Tensor? weight=None, {LEGACY}, Tensor? pos_weight=None)", of_elements, "binary_cross_entropy_with_logits(x, x.sigmoid())", ORDER)
+_loss(f"kl_div({PAIR}, bool log_target=False)", of_elements, "kl_div(x, x * 2, reduction='sum')", ORDER)
+_loss("poisson_nll_loss(Tensor self, Tensor target, bool log_input=True, bool full=False, bool? size_average=None, float eps=1e-08, bool? reduce=None, str reduction='mean')", of_elements, "poisson_nll_loss(x, x * 2)", ORDER)
+_loss("gaussian_nll_loss(Tensor self, Tensor target, Any var, bool full=False, float eps=1e-06, str reduction='mean')", of_elements, "gaussian_nll_loss(x, x * 2, x)", ORDER)
+_loss(f"multi_margin_loss(Tensor self, Tensor target, int p=1, float margin=1.0, Tensor? weight=None, {LEGACY})", of_targets, "multi_margin_loss(x, torch.zeros(x.shape[:1]).long(), reduction='none')")
+_loss(f"multilabel_margin_loss({PAIR})", of_rows, "multilabel_margin_loss(x, torch.zeros_like(x).long())")
+_loss(f"multilabel_soft_margin_loss(Tensor self, Tensor target, Tensor? weight=None, {LEGACY})", of_rows, "multilabel_soft_margin_loss(x, x, reduction='none')")
+_loss(f"cosine_embedding_loss(Tensor self, Tensor input2, Tensor target, float margin=0, {LEGACY})", of_rows, "cosine_embedding_loss(x, x, x[:, 0])")
+_loss(f"triplet_margin_loss(Tensor self, Tensor positive, Tensor negative, float margin=1.0, float p=2, float eps=1e-06, bool swap=False, {LEGACY})", of_triplets, "triplet_margin_loss(x, x, x, reduction='none')")
+_loss("triplet_margin_with_distance_loss(Tensor self, Tensor positive, Tensor negative, *, Any distance_function=None, float margin=1.0, bool swap=False, str reduction='mean')", of_triplets, "triplet_margin_with_distance_loss(x, x, x)")
+_loss("cross_entropy(Tensor self, Tensor target, Tensor? weight=None, bool? size_average=None, int ignore_index=-100, bool? reduce=None, str reduction='mean', float label_smoothing=0.0)", of_classes, "cross_entropy(x, x.softmax(1), reduction='none')")
+_loss("nll_loss(Tensor self, Tensor target, Tensor? weight=None, bool? size_average=None, int ignore_index=-100, bool? reduce=None, str reduction='mean')", of_classes, "nll_loss(x, torch.zeros_like(x.select(1, 0)).long(), reduction='none')")
+_loss("linear_cross_entropy(Tensor self, Tensor linear_weight, Tensor target, *, Tensor? linear_bias=None, str reduction='mean', int ignore_index=-100, float label_smoothing=0.0, Any chunking_method=None)", of_targets, "linear_cross_entropy(x, torch.ones(5, x.size(-1)), torch.zeros(x.shape[:-1]).long())")
+_loss("ctc_loss(Tensor self, Tensor targets, Any input_lengths, Any target_lengths, int blank=0, str reduction='mean', bool zero_infinity=False)", of_sequences, "ctc_loss(x.log_softmax(-1), torch.ones(x.size(1), 1).long(), (x.size(0),) * x.size(1), (1,) * x.size(1), reduction='none')")
+op("dist(Tensor self, Tensor other, Scalar p=2) -> Tensor", alias=FRESH, layout=distance, example="x.dist(x)")
+# fmt: on

@@ -1,0 +1,171 @@
+"""Fourier transforms. The libraries behind them place results differently, so that strides are known only where all of
+them agree: for packed tensors transformed along their last dimensions."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from torchlayout.layouts import Layout, contiguous, is_contiguous, suggests_channels_last, unknown_strides
+from torchlayout.ops.table import Args, Transfer, op
+from torchlayout.ops.transfers import at_dim
+from torchlayout.ops.values import Alias, Outcome, Result, Unknowable, is_unknown
+from torchlayout.sizes import NO, YES, Extent, Size
+
+FRESH = Alias.FRESH
+LIBRARIES = "MKL, pocketfft and cuFFT place the results of other tensors and dimensions differently"
+MOST_AT_ONCE = 3
+"""Dimensions that cuFFT transforms in one go."""
+
+
+# ---------------------------------------------------------------- sizes
+def kept(size: Size, wanted: Size | None, args: Args) -> Size:
+    return size if wanted is None else wanted
+
+
+def halved(size: Size, wanted: Size | None, args: Args) -> Size:
+    """Real input: half of the frequencies are enough."""
+    return args.facts.floor_divide(kept(size, wanted, args), 2) + 1
+
+
+def doubled(size: Size, wanted: Size | None, args: Args) -> Size:
+    """Real output."""
+    return 2 * (size - 1) if wanted is None else wanted
+
+
+def lengths(args: Args, name: str, count: int) -> list[Size | None]:
+    """The lengths asked for; None keeps the input's (-1 does too)."""
+    value: Any = args[name]
+    if value is None:
+        return [None] * count
+    items = value if isinstance(value, (tuple, list)) else (value,)
+    if len(items) != count:
+        raise Unknowable("as many lengths as dimensions are needed")
+    fresh = [args.facts.symbols.fresh(("length", place)) for place in range(count)]
+    return [None if item == -1 else fresh[i] if is_unknown(item) else args.facts.normal(item) for i, item in enumerate(items)]
+
+
+# ---------------------------------------------------------------- transforms
+def _along(last: Any) -> Transfer:
+    """One dimension, whose size `last` computes."""
+
+    def transfer(args: Args) -> Outcome:
+        """packed where the input is packed and its last dimension is transformed"""
+        layout, place = at_dim(args, args.layout(), args.integer("dim"))
+        if place < 0:
+            raise Unknowable("no dimension to transform")
+        (wanted,) = lengths(args, "n", 1)
+        shape = (*layout.shape[:place], last(layout.sizes[place], wanted, args), *layout.shape[place + 1 :])
+        return placed(args, layout, shape, place == len(shape) - 1)
+
+    return transfer
+
+
+def _over(last: Any, certain: bool = True) -> Transfer:
+    """Several dimensions; `certain` False for those that no two libraries place alike."""
+
+    def transfer(args: Args) -> Outcome:
+        """packed where the input is packed and its last dimensions are transformed"""
+        dims, wanted = transformed(args)
+        layout = args.reaching(args.layout(), *dims)
+        places = [dim % len(layout.dims) for dim in dims]
+        shape = list(layout.shape)
+        for i, place in enumerate(places):
+            size = layout.sizes[place]
+            shape[place] = (last if i == len(places) - 1 else kept)(size, wanted[i], args)
+        trailing = places == list(range(len(shape) - len(places), len(shape)))
+        # cuFFT transforms the two dimensions of a matrix of real numbers one after the other
+        whole = last is kept or layout.rank is None or len(shape) > len(places) or len(places) == 1
+        sure = trailing and whole and len(places) <= MOST_AT_ONCE and (certain or len(places) == 1)
+        return placed(args, layout, tuple(shape), sure)
+
+    return transfer
+
+
+def transformed(args: Args) -> tuple[tuple[int, ...], list[Size | None]]:
+    """The dimensions and the lengths asked for."""
+    dims = args.integers("dim")
+    if dims is not None:
+        return dims, lengths(args, "s", len(dims))
+    wanted = args["s"]
+    if wanted is not None:
+        count = len(wanted) if isinstance(wanted, (tuple, list)) else 1
+        return tuple(range(-count, 0)), lengths(args, "s", count)
+    count = len(args.ranked().dims)
+    return tuple(range(count)), [None] * count
+
+
+def placed(args: Args, layout: Layout, shape: tuple[Extent, ...], sure: bool) -> Result:
+    packed = sure and is_contiguous(layout, args.facts) is YES
+    return Result(contiguous(shape) if packed else unknown_strides(shape))
+
+
+def shifted(args: Args) -> Outcome:
+    """the same sizes, packed; a CPU may follow channels_last"""
+    layout = args.layout()
+    known = suggests_channels_last(layout, args.facts) is NO
+    return Result(contiguous(layout.shape) if known else unknown_strides(layout.shape), args.operand().dtype)
+
+
+# ---------------------------------------------------------------- short-time transforms
+def stft(args: Args) -> Outcome:
+    """(batch, frequencies, frames), frequencies innermost; real results: two numbers innermost"""
+    layout, points = args.ranked(), args.size("n_fft")
+    if layout.rank not in (1, 2):
+        raise Unknowable("a signal or a batch of them is needed")
+    hop = args.facts.floor_divide(points, 4) if args["hop_length"] is None else args.size("hop_length")
+    centred = args.flag("center")
+    length = layout.sizes[-1] + (2 * args.facts.floor_divide(points, 2) if centred else 0)
+    if args["align_to_window"] is True:
+        raise Unknowable("frames aligned to the window are not followed")
+    frames = args.facts.floor_divide(length - points, hop) + 1
+    frequencies, as_complex = frequency_count(args, points), args["return_complex"]
+    if is_unknown(as_complex):
+        raise Unknowable("complex or real results")
+    pairs = () if as_complex else (2,)
+    shape = (*layout.sizes[:-1], frequencies, frames, *pairs)
+    if not centred and is_contiguous(layout, args.facts) is not YES:
+        return Result(unknown_strides(shape))
+    dims = contiguous((*layout.sizes[:-1], frames, frequencies, *pairs)).dims
+    at = len(layout.dims) - 1
+    return Result(Layout((*dims[:at], dims[at + 1], dims[at], *dims[at + 2 :])))
+
+
+def frequency_count(args: Args, points: Size) -> Size:
+    onesided, dtype = args["onesided"], args.operand().dtype
+    if onesided is None and dtype is not None:
+        onesided = not dtype.is_complex
+    if onesided is None and args.facts.assumed:
+        onesided = True
+    if not isinstance(onesided, bool):
+        return args.facts.symbols.fresh("frequencies")
+    return args.facts.floor_divide(points, 2) + 1 if onesided else points
+
+
+def istft(args: Args) -> Outcome:
+    """(batch, samples), packed"""
+    layout, points = args.ranked(), args.size("n_fft")
+    hop = args.facts.floor_divide(points, 4) if args["hop_length"] is None else args.size("hop_length")
+    if args["length"] is not None:
+        samples = args.facts.symbols.fresh("samples") if is_unknown(args["length"]) else args.size("length")
+    else:
+        cut = 2 * args.facts.floor_divide(points, 2) if args.flag("center") else 0
+        samples = points + hop * (layout.sizes[-1] - 1) - cut
+    return Result(contiguous((*layout.sizes[:-2], samples)))
+
+
+# fmt: off
+def _row(schema: str, transfer: Transfer, name: str, call: str, unknown: str | None = LIBRARIES) -> None:
+    op(schema, alias=FRESH, layout=transfer, example=f"torch.fft.{call}", spellings=(f"torch.fft.{name}",), varies=True, unknown=unknown)
+
+
+for _name, _last in (("fft", kept), ("ifft", kept), ("rfft", halved), ("irfft", doubled), ("hfft", doubled), ("ihfft", halved)):
+    _x = "x" if _name in ("fft", "ifft", "rfft", "ihfft") else "x.to(torch.complex64)"
+    _certain = _name not in ("hfft", "ihfft")
+    _row(f"fft_{_name}(Tensor self, SymInt? n=None, int dim=-1, str? norm=None) -> Tensor", _along(_last), _name, f"{_name}({_x})")
+    _row(f"fft_{_name}2(Tensor self, SymInt[1]? s=None, int[1] dim=[-2,-1], str? norm=None) -> Tensor", _over(_last, _certain), _name + "2", f"{_name}2({_x})")
+    _row(f"fft_{_name}n(Tensor self, SymInt[1]? s=None, int[1]? dim=None, str? norm=None) -> Tensor", _over(_last, _certain), _name + "n", f"{_name}n({_x}, dim=(-1,))")
+for _name in ("fftshift", "ifftshift"):
+    _row(f"fft_{_name}(Tensor self, int[1]? dim=None) -> Tensor", shifted, _name, f"{_name}(x)", "a CPU may follow channels_last, CUDA packs")
+op("stft(Tensor self, int n_fft, int? hop_length=None, int? win_length=None, Tensor? window=None, bool center=True, str pad_mode='reflect', bool normalized=False, bool? onesided=None, bool? return_complex=None, bool? align_to_window=None) -> Tensor", alias=FRESH, layout=stft, example="torch.stft(x, 4, 2, return_complex=True)", unknown="strides of input that is not packed, without `center`")
+op("istft(Tensor self, int n_fft, int? hop_length=None, int? win_length=None, Tensor? window=None, bool center=True, bool normalized=False, bool? onesided=None, int? length=None, bool return_complex=False) -> Tensor", alias=FRESH, layout=istft, example="torch.istft(torch.stft(x, 4, 2, return_complex=True), 4, 2)")
+# fmt: on
