@@ -59,14 +59,19 @@ def main(package: str, files: list[str]) -> None:
 
 def _with_operators_of_torchvision() -> None:
     """Let torchvision be imported with another torch than it was built for: its own operators are not needed."""
-    try:
-        importlib.import_module("torchvision")
-    except ImportError:
-        return
-    except RuntimeError:
-        for name in [name for name in sys.modules if name.split(".")[0] == "torchvision"]:
-            del sys.modules[name]
-        torch.library.define("torchvision::nms", "(Tensor dets, Tensor scores, float iou_threshold) -> Tensor")
+    while True:
+        try:
+            importlib.import_module("torchvision")
+            return
+        except ImportError:
+            return
+        except RuntimeError as error:
+            missing = re.search(r"operator (torchvision::\w+) does not exist", str(error))
+            if missing is None:
+                raise
+            torch.library.define(missing[1], "(Tensor x) -> Tensor")
+            for name in [name for name in sys.modules if name.split(".")[0] == "torchvision"]:
+                del sys.modules[name]
 
 
 def _tracer(files: set[str], lines: dict[str, set[int]]) -> Any:
@@ -114,15 +119,16 @@ def of_timm(files: list[str]) -> Runs:
 
 
 def _timm_modules(files: list[str]) -> list[str]:
-    """The modules of models that are among the files, or mention something that one of the files defines."""
+    """The modules of models that are among the files, or mention what those of the files define that hold layers."""
     import timm.models
 
     folder = Path(timm.models.__file__).parent
     texts = {path.stem: path.read_text(encoding="utf-8") for path in folder.glob("*.py")}
     names = re.compile(r"^(?:def|class) (\w+)", re.MULTILINE)
-    defined = {name for file in files for name in names.findall(Path(file).read_text(encoding="utf-8"))}
-    mentions = re.compile(rf"\b(?:{'|'.join(sorted(defined))})\b")
     among = {Path(file).stem for file in files if Path(file).parent == folder}
+    layers = [Path(file) for file in files if Path(file).parent != folder]
+    defined = {name for path in layers for name in names.findall(path.read_text(encoding="utf-8"))}
+    mentions = re.compile(rf"\b(?:{'|'.join(sorted(defined)) or '(?!)'})\b")
     return sorted(among | {stem for stem, text in texts.items() if mentions.search(text)})
 
 
