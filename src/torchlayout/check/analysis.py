@@ -30,6 +30,13 @@ def sink_words(text: str, codes: frozenset[str]) -> frozenset[str]:
     return sink_words(codes, text)
 
 
+def own_words(settings: Settings, codes: frozenset[str]) -> frozenset[str]:
+    """The same for the functions that the settings name: `need-contiguous` is LAY106's matter."""
+    if "LAY106" not in codes:
+        return frozenset()
+    return frozenset(f"{path.rpartition('.')[2]}(" for path, _ in settings.need_contiguous)
+
+
 class Outcome(NamedTuple):
     """The findings, notes on what the analysis gave up, and the other files it read or looked for."""
 
@@ -44,7 +51,7 @@ def analyze(source: str, path: str, tree: ast.Module, settings: Settings, codes:
     from torchlayout.program.unit import Unit
 
     unit = Unit(path, source, tree=tree)
-    unit.mark_sinks(sink_words(source, codes))
+    unit.mark_sinks(sink_words(source, codes) | own_words(settings, codes))
     options = interp.Options(**{option.name: getattr(settings, option.name) for option in OPTIONS if option.analysis})
     trace = interp.run(unit, options)
     told = rules.Options.of(settings.need_contiguous)

@@ -85,7 +85,7 @@ def _analyze(
     unused = settings.report_unused_suppressions and suppress.may_suppress(text)
     if gate.mentions_framework(text) or unused:
         codes = _codes(settings, path, shown)
-        if gate.may_report(text, codes):
+        if gate.may_report(text, codes, analysis.own_words(settings, codes)):
             tree = tree or _parse(text)
             found = analysis.analyze(text, path, tree, settings, codes)
     if tree is None and always_parse:

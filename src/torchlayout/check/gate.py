@@ -15,11 +15,12 @@ def mentions_framework(text: str) -> bool:
     return FRAMEWORK in text
 
 
-def may_report(text: str, codes: frozenset[str]) -> bool:
-    """Whether any of the rules with these codes could report on a file with this text."""
+def may_report(text: str, codes: frozenset[str], own_words: frozenset[str] = frozenset()) -> bool:
+    """Whether any of the rules with these codes could report on a file with this text; `own_words` are those that
+    the settings add."""
     if not (codes and mentions_framework(text)):
         return False
     from torchlayout.check import analysis
     from torchlayout.program.outline import gate
 
-    return gate(text, analysis.sink_words(text, codes))
+    return gate(text, analysis.sink_words(text, codes) | own_words)
