@@ -226,7 +226,7 @@ def _shared_part(seen: Seen, key: SiteKey, write: Write) -> tuple[bool, Operand,
     from torchlayout.rules.seen import shares
     from torchlayout.sizes import NO, YES
 
-    site = seen.site(key)
+    site = seen.site(key) or _item_on_the_line(seen, key, write)
     indexed = [case for visit in site.relevant() for case in visit.assumed] if site is not None else []
     advanced = any(shares(case) is NO for case in indexed)
     for operand, facts in (*write.assumed, *write.proven):
@@ -237,6 +237,15 @@ def _shared_part(seen: Seen, key: SiteKey, write: Write) -> tuple[bool, Operand,
         if holder is not None and not holder.weak and not holder.numpy and not _whole(case):
             if has_overlap(holder.layout, case.facts) is YES:
                 return False, holder, case.facts
+    return None
+
+
+def _item_on_the_line(seen: Seen, key: SiteKey, write: Write) -> Site | None:
+    """Of `x[...] += v`, the `x[...]`."""
+    for maker in write.made_by:
+        site = seen.site(maker)
+        if site is not None and site.name == "[]" and maker[0] == key[0] and maker[1].line == key[1].line:
+            return site
     return None
 
 

@@ -14,6 +14,10 @@ if TYPE_CHECKING:
     from torchlayout.rules.seen import Seen
 
 
+AUGMENTED = frozenset(f"{op}=" for op in "+ - * / // % ** @ & | ^ << >>".split())
+"""`x[mask] += v` stores the changed item back."""
+
+
 class WriteToCopy(Rule):
     """## What it does
     Reports in-place writes (`add_`, `x[...] = v`, `+=`, `copy_`, `out=`, `nn.init.*`) into the result of `reshape`,
@@ -138,7 +142,8 @@ clear(torch.randn(3, 4))
             copied = [copies(case) for case in cases]
             if any(copied):
                 for write in lost_writes(seen, site.key):
-                    yield self.finding(seen, site, write, all(copied))
+                    if not (site.name == "[]" and write.name in AUGMENTED):
+                        yield self.finding(seen, site, write, all(copied))
 
     def finding(self, seen: Seen, site: Site, write: Use, always: bool) -> Finding:
         from torchlayout.rules import tell

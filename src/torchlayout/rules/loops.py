@@ -84,9 +84,8 @@ def _only_statement(seen: Seen, statement: Span) -> bool:
 
 def _free_name(text: str, call: str) -> str:
     """A name for the packed tensor that the file does not have yet."""
-    receiver = re.match(r"(?:self\.)?([^\W\d]\w*(?:\.[^\W\d]\w*)*)", call)
-    stem = receiver[1].rpartition(".contiguous")[0] or receiver[1] if receiver else "tensor"
-    base = f"{stem.split('.')[-1] if '(' not in stem else 'tensor'}_contiguous"
+    receiver = re.match(r"(?:[^\W\d]\w*\.)*([^\W\d]\w*)\.contiguous\(", call)
+    base = f"{receiver[1]}_contiguous" if receiver else "packed"
     name, number = base, 2
     while re.search(rf"\b{name}\b", text):
         name, number = f"{base}_{number}", number + 1
