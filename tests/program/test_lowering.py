@@ -20,6 +20,11 @@ def lowered(text: str) -> str:
 
 # Syntax of Python 3.12, which libcst reads from 1.1 on.
 NEWER = pytest.mark.skipif(not hasattr(libcst, "TypeAlias"), reason="this libcst does not read it")
+# Defaults of type parameters, of Python 3.13: from 1.4 on.
+NEWEST = pytest.mark.skipif(
+    "default" not in getattr(libcst, "TypeParam", NEWER).__dict__.get("__annotations__", ()),
+    reason="this libcst does not read it",
+)
 
 
 EXPRESSIONS = [
@@ -141,7 +146,7 @@ STATEMENTS = [
     ("class A: pass", "Class(A)"),
     pytest.param("type X[T: a] = b[T]", "Assign([X], Opaque())", marks=NEWER),
     pytest.param(
-        "def f[T: (a, b) = c, *Ts = *d, **P](x: T): pass", "Function(f, [Param(x, positional, T)])", marks=NEWER
+        "def f[T: (a, b) = c, *Ts = *d, **P](x: T): pass", "Function(f, [Param(x, positional, T)])", marks=NEWEST
     ),
     pytest.param("class A[T](B[T]): x: T", "Class(A, [Subscript(B, T)], [Assign([x], T)])", marks=NEWER),
 ]

@@ -48,6 +48,23 @@ def test_the_gate(text: str, passes: bool) -> None:
     assert gate(text, WORDS) is passes
 
 
+@pytest.mark.parametrize(
+    ("text", "passes", "lines"),
+    [
+        ("def f():\n  x += 1\n  y.expand(2)\n", True, [2]),
+        ("def f():\n  x += 1\ndef g():\n  y.expand(2)\n", True, []),
+        ("def f():\n  x += 1\n", False, []),
+        ("def f():\n  x + 1; y.expand(2)\n", False, []),
+    ],
+)
+def test_a_word_with_companions_counts_beside_one_only(text: str, passes: bool, lines: list[int]) -> None:
+    words = ["+= with .expand( .t("]
+    assert gate(text, words) is passes
+    found = outline(text)
+    found.mark_sinks(words)
+    assert found.entries[0].sinks == lines
+
+
 def test_a_gate_without_words_is_shut() -> None:
     assert not gate("x.view(1)", [])
 

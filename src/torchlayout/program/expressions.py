@@ -6,42 +6,13 @@ the text (the cursor counts on it), and returns the lowered node.
 
 from __future__ import annotations
 
-import ast
-import unicodedata
-from collections.abc import Callable, Iterable
-from typing import Any, TypeAlias
+from collections.abc import Iterable
+from typing import Any
 
 import libcst as cst
 
-from torchlayout.program import nodes
-from torchlayout.program.tokens import BadTokens, Cursor
-
-Lower: TypeAlias = "Callable[[Walk, Any], nodes.Expr]"
-
-
-class Walk:
-    """One walk over a tree: the cursor, and whether the function being walked holds a `yield` of its own."""
-
-    __slots__ = ("cursor", "skip_to", "take", "yields")
-
-    def __init__(self, cursor: Cursor) -> None:
-        self.cursor = cursor
-        self.take = cursor.take
-        self.skip_to = cursor.skip_to
-        self.yields = False
-
-    def expr(self, node: cst.CSTNode) -> nodes.Expr:
-        return EXPRESSIONS[type(node)](self, node)
-
-    def name(self, node: cst.Name) -> tuple[str, nodes.Span]:
-        """An identifier and its place."""
-        return identifier(node.value), self.take(node.value)
-
-
-def identifier(text: str) -> str:
-    """Python compares identifiers in normal form NFKC."""
-    return text if text.isascii() else unicodedata.normalize("NFKC", text)
-
+from torchlayout.program import literals, nodes, operators
+from torchlayout.program.walk import EXPRESSIONS, Lower, Walk, identifier
 
 # ---------------------------------------------------------------- names, literals
 _SINGLETONS = {"None": None, "True": True, "False": False}
@@ -59,67 +30,6 @@ def _attribute(walk: Walk, node: cst.Attribute) -> nodes.Expr:
     value = walk.expr(node.value)
     word = node.attr.value
     return nodes.Attribute(value, identifier(word), walk.take(word))
-
-
-def _number(walk: Walk, node: cst.Integer | cst.Float | cst.Imaginary) -> nodes.Expr:
-    word = node.value
-    span = walk.take(word)
-    try:
-        return nodes.Const(int(word) if word.isdecimal() and word.isascii() else ast.literal_eval(word), span)
-    except (ValueError, SyntaxError, OverflowError):  # more digits than Python converts
-        return nodes.Opaque((), span)
-
-
-def _string(walk: Walk, node: cst.SimpleString) -> nodes.Expr:
-    word = node.value
-    span = walk.cursor.take_text(word)
-    quote = word[:3] if word.startswith(('"""', "'''")) else word[:1]
-    if quote[0] in "\"'" and "\\" not in word:
-        return nodes.Const(word[len(quote) : -len(quote)], span)
-    try:
-        return nodes.Const(_evaluated(word), span)
-    except (ValueError, SyntaxError):  # a bad escape
-        return nodes.Opaque((), span)
-
-
-def _evaluated(word: str) -> object:
-    import warnings
-
-    with warnings.catch_warnings():  # "\d" in somebody's text is none of our business
-        warnings.simplefilter("ignore")
-        return ast.literal_eval(word)
-
-
-def _concatenated(walk: Walk, node: cst.ConcatenatedString) -> nodes.Expr:
-    parts: list[nodes.Expr] = []
-    rest: Any = node
-    while isinstance(rest, cst.ConcatenatedString):  # nested to the right, as long as the text has pieces
-        parts.append(walk.expr(rest.left))
-        rest = rest.right
-    parts.append(walk.expr(rest))
-    span = parts[0].span
-    texts = [part.value for part in parts if isinstance(part, nodes.Const)]
-    if len(texts) == len(parts):
-        if all(isinstance(text, str) for text in texts):
-            return nodes.Const("".join(map(str, texts)), span)
-        if all(isinstance(text, bytes) for text in texts):
-            return nodes.Const(b"".join(text for text in texts if isinstance(text, bytes)), span)
-    return nodes.Opaque(tuple(part for part in parts if not isinstance(part, nodes.Const)), span)
-
-
-def _formatted(walk: Walk, node: Any) -> nodes.Expr:
-    span = walk.take(node.start)
-    return nodes.Opaque(tuple(_fields(walk, node.parts)), span)
-
-
-def _fields(walk: Walk, parts: Iterable[Any] | None) -> list[nodes.Expr]:
-    found: list[nodes.Expr] = []
-    for part in parts or ():
-        expression = getattr(part, "expression", None)
-        if expression is not None:
-            found.append(walk.expr(expression))
-            found.extend(_fields(walk, part.format_spec))
-    return found
 
 
 def _ellipsis(walk: Walk, node: cst.Ellipsis) -> nodes.Expr:
@@ -234,79 +144,6 @@ def _clauses(walk: Walk, clause: cst.CompFor | None) -> tuple[nodes.Clause, ...]
     return tuple(clauses)
 
 
-# ---------------------------------------------------------------- operators
-_OPERATORS: dict[type, str] = {
-    cst.Add: "+", cst.Subtract: "-", cst.Multiply: "*", cst.Divide: "/", cst.FloorDivide: "//", cst.Modulo: "%",
-    cst.Power: "**", cst.MatrixMultiply: "@", cst.LeftShift: "<<", cst.RightShift: ">>", cst.BitAnd: "&",
-    cst.BitOr: "|", cst.BitXor: "^", cst.And: "and", cst.Or: "or", cst.Minus: "-", cst.Plus: "+",
-    cst.BitInvert: "~", cst.Not: "not", cst.LessThan: "<", cst.LessThanEqual: "<=", cst.GreaterThan: ">",
-    cst.GreaterThanEqual: ">=", cst.Equal: "==", cst.In: "in", cst.NotIn: "not in", cst.Is: "is",
-    cst.IsNot: "is not", cst.NotEqual: "!=",
-}  # fmt: skip
-
-
-def _binary(walk: Walk, node: cst.BinaryOperation) -> nodes.Expr:
-    # A long sum is nested to the left: go down it without recursion.
-    spine: list[cst.BinaryOperation] = []
-    leftmost: Any = node
-    while type(leftmost) is cst.BinaryOperation:
-        spine.append(leftmost)
-        leftmost = leftmost.left
-    left = walk.expr(leftmost)
-    for operation in reversed(spine):
-        word = _OPERATORS[type(operation.operator)]
-        span = walk.take(word)
-        left = nodes.Binary(word, left, walk.expr(operation.right), span)
-    return left
-
-
-def _boolean(walk: Walk, node: cst.BooleanOperation) -> nodes.Expr:
-    kind = type(node.operator)
-    word = _OPERATORS[kind]
-    rest: list[cst.BaseExpression] = []
-    leftmost: Any = node
-    while type(leftmost) is cst.BooleanOperation and type(leftmost.operator) is kind:
-        rest.append(leftmost.right)
-        leftmost = leftmost.left
-    values = [walk.expr(leftmost)]
-    span = None
-    for value in reversed(rest):
-        place = walk.take(word)
-        span = span or place
-        values.append(walk.expr(value))
-    return nodes.BoolOp(word, tuple(values), span or values[0].span)
-
-
-def _unary(walk: Walk, node: cst.UnaryOperation) -> nodes.Expr:
-    word = _OPERATORS[type(node.operator)]
-    span = walk.take(word)
-    return nodes.Unary(word, walk.expr(node.expression), span)
-
-
-def _comparison(walk: Walk, node: cst.Comparison) -> nodes.Expr:
-    left = walk.expr(node.left)
-    rest = []
-    span = None
-    for comparison in node.comparisons:
-        word = _OPERATORS[type(comparison.operator)]
-        first, _, second = word.partition(" ")
-        place = walk.take(first)
-        if second:
-            end = walk.take(second)
-            place = nodes.Span(place.line, place.column, end.end_line, end.end_column)
-        span = span or place
-        rest.append((word, walk.expr(comparison.comparator)))
-    return nodes.Compare(left, tuple(rest), span or left.span)
-
-
-def _conditional(walk: Walk, node: cst.IfExp) -> nodes.Expr:
-    body = walk.expr(node.body)
-    span = walk.take("if")
-    test = walk.expr(node.test)
-    walk.skip_to("else")
-    return nodes.Conditional(test, body, walk.expr(node.orelse), span)
-
-
 # ---------------------------------------------------------------- the rest
 def _lambda(walk: Walk, node: cst.Lambda) -> nodes.Expr:
     span = walk.take("lambda")
@@ -357,21 +194,10 @@ def _await(walk: Walk, node: cst.Await) -> nodes.Expr:
     return nodes.Await(walk.expr(node.expression), span)
 
 
-class _Dispatch(dict[type, Lower]):
-    def __missing__(self, kind: type) -> Lower:
-        raise BadTokens(f"no lowering for {kind.__name__}")
-
-
-EXPRESSIONS: dict[type, Lower] = _Dispatch(
+EXPRESSIONS.update(
     {
         cst.Name: _name,
         cst.Attribute: _attribute,
-        cst.Integer: _number,
-        cst.Float: _number,
-        cst.Imaginary: _number,
-        cst.SimpleString: _string,
-        cst.ConcatenatedString: _concatenated,
-        cst.FormattedString: _formatted,
         cst.Ellipsis: _ellipsis,
         cst.Call: _call,
         cst.Subscript: _subscript,
@@ -385,16 +211,11 @@ EXPRESSIONS: dict[type, Lower] = _Dispatch(
         cst.SetComp: _comprehension("set", "{"),
         cst.GeneratorExp: _comprehension("generator", None),
         cst.DictComp: _dict_comprehension,
-        cst.BinaryOperation: _binary,
-        cst.BooleanOperation: _boolean,
-        cst.UnaryOperation: _unary,
-        cst.Comparison: _comparison,
-        cst.IfExp: _conditional,
         cst.Lambda: _lambda,
         cst.NamedExpr: _walrus,
         cst.Yield: _yield,
         cst.Await: _await,
     }
 )
-if hasattr(cst, "TemplatedString"):  # libcst 1.8.3 and later
-    EXPRESSIONS[cst.TemplatedString] = _formatted
+
+__all__ = ["EXPRESSIONS", "Walk", "arguments", "identifier", "literals", "operators", "parameters"]

@@ -123,9 +123,9 @@ def _parse(text: str, lines: list[int], shifts: dict[int, int], *, indented: boo
 def _parse_and_walk(text: str, lines: list[int], shifts: dict[int, int], indented: bool) -> nodes.Block:
     import libcst as cst
 
-    from torchlayout.program.expressions import Walk
     from torchlayout.program.statements import block
     from torchlayout.program.tokens import BadTokens, Cursor
+    from torchlayout.program.walk import Walk
 
     try:
         module = cst.parse_module(text)

@@ -8,7 +8,7 @@ from typing import Any
 import libcst as cst
 
 from torchlayout.program import nodes
-from torchlayout.program.expressions import Walk, identifier
+from torchlayout.program.walk import Walk, identifier
 
 
 @dataclass(slots=True)

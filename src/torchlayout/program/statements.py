@@ -8,9 +8,10 @@ from typing import Any, TypeAlias
 import libcst as cst
 
 from torchlayout.program import nodes
-from torchlayout.program.expressions import Walk, arguments, parameters
+from torchlayout.program.expressions import arguments, parameters
 from torchlayout.program.patterns import lower_pattern
 from torchlayout.program.tokens import BadTokens
+from torchlayout.program.walk import Walk
 
 LowerStatement: TypeAlias = "Callable[[Walk, Any], nodes.Stmt | None]"
 
