@@ -226,6 +226,17 @@ def test_packed_sequences() -> None:
     assert output.values["data"].layout.shape == (12, 16)
 
 
+@pytest.mark.parametrize("name", ["RNNCell", "GRUCell", "LSTMCell"])
+def test_cells_with_a_hidden_state(name: str) -> None:
+    row = find_module(f"torch.nn.{name}")
+    assert row is not None
+    for _, h in variants(torch.rand(4, 6), shrink=False):
+        hx = (h, h.clone()) if name == "LSTMCell" else h
+        for assumed in (True, False):
+            verdict = check_module(getattr(nn, name)(5, 6), row, [5, 6], {}, [torch.rand(4, 5), hx], assumed=assumed)
+            assert verdict.kind in ("exact", "unknown"), verdict.detail
+
+
 def test_embeddings() -> None:
     indices = torch.randint(0, 5, (3, 4))
     for name, args, inputs in (

@@ -10,8 +10,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from torchlayout.layouts import Dim, Layout, settle, the_rest, with_leading, with_rank, with_trailing
-from torchlayout.ops.einops_patterns import DOTS, Axis, Side, compact, parse, parse_packing, parse_side
-from torchlayout.ops.modules import Config, Forward, map_results, module, then
+from torchlayout.ops.einops_patterns import DOTS, Axis, Side, compact, parse
+from torchlayout.ops.modules import map_results, then
 from torchlayout.ops.table import Args, find_function, find_method, op, select
 from torchlayout.ops.values import UNKNOWN, Alias, Operand, Outcome, Result, Unknowable
 from torchlayout.sizes import NO, YES, Extent, Facts, Poly, Rest, Shape, Size, product
@@ -114,7 +114,7 @@ def transformed(
     if count:
         if reduction not in REDUCTIONS or any(dim.rest for axis in reduced for dim in axes.of(axis)):
             return UNKNOWN
-        view = then(view, lambda x: _unshared(_reduced(x, str(reduction), count, facts)))
+        view = then(view, lambda x: unshared(_reduced(x, str(reduction), count, facts)))
     added = [axis for axis in right.axes if axis not in axes.dims]
     if added:
         view = map_results(view, lambda result: _expanded(result, axes, right))
@@ -141,7 +141,7 @@ def _size(extent: Extent) -> Size:
     return extent.numel if isinstance(extent, Rest) else extent
 
 
-def _unshared(outcome: Outcome) -> Outcome:
+def unshared(outcome: Outcome) -> Outcome:
     return map_results(outcome, lambda result: Result(result.layout, result.dtype, NO, result.numpy))
 
 
@@ -190,17 +190,17 @@ def _row(args: Args, operation: str, reduction: str | None = None) -> Outcome:
         items = args.operands("tensor")
         if not items or items[0].numpy:
             return UNKNOWN
-        stacked = _call("torch.stack", args.facts, items)
-        return then(stacked, lambda x: _unshared(transformed(x, pattern, operation, pairs, args.facts, reduction)))
+        stacked = called("torch.stack", args.facts, items)
+        return then(stacked, lambda x: unshared(transformed(x, pattern, operation, pairs, args.facts, reduction)))
     outcome = transformed(args.operand("tensor"), pattern, operation, pairs, args.facts, reduction)
-    return map_results(outcome, _of_tensor)
+    return map_results(outcome, of_tensor)
 
 
-def _of_tensor(result: Result) -> Result:
+def of_tensor(result: Result) -> Result:
     return Result(result.layout, result.dtype, result.shares, result.numpy, of="tensor")
 
 
-def _call(path: str, facts: Facts, *args: Any) -> Outcome:
+def called(path: str, facts: Facts, *args: Any) -> Outcome:
     found = select(find_function(path), args, {})
     return UNKNOWN if found is None else found[0].apply(found[1], facts)
 
@@ -228,65 +228,7 @@ def summed(args: Args) -> Outcome:
         return UNKNOWN
     if operands[0].numpy:
         return UNKNOWN
-    return _call("torch.einsum", args.facts, compact(pattern), *operands)
-
-
-def packed(args: Args) -> Outcome:
-    """each reshaped to one packed axis, then as torch.cat; and the packed shapes"""
-    before, after = parse_packing(args.known("pattern"))
-    facts = args.facts
-    flat: list[Operand] = []
-    shapes: list[Shape] = []
-    for operand in args.operands("tensors"):
-        layout = settle(operand.layout, facts)
-        if operand.numpy or layout.rank is None or layout.rank < before + after:
-            return UNKNOWN
-        end = layout.rank - after
-        shapes.append(layout.shape[before:end])
-        wanted = (*layout.shape[:before], product(layout.sizes[before:end]), *layout.shape[end:])
-        reshaped = method("reshape", operand, wanted, facts=facts)
-        if not isinstance(reshaped, Result):
-            return UNKNOWN
-        flat.append(Operand(reshaped.layout, reshaped.dtype))
-    return _unshared(_call("torch.cat", facts, tuple(flat), before)), tuple(shapes)
-
-
-def unpacked(args: Args) -> Outcome:
-    """narrowed along the packed axis, each reshaped"""
-    before, after = parse_packing(args.known("pattern"))
-    facts = args.facts
-    operand = args.operand("tensor")
-    layout = with_rank(args.layout("tensor"), before + 1 + after, facts)
-    if layout is None or operand.numpy:
-        return UNKNOWN
-    shapes = [_sizes(shape) for shape in args.known("packed_shapes")]
-    lengths = _lengths(shapes, layout.sizes[before])
-    outcomes: list[Outcome] = []
-    start: Size = 0
-    for shape, length in zip(shapes, lengths, strict=True):
-        piece = method("narrow", Operand(layout, operand.dtype), before, start, length, facts=facts)
-        wanted = (*layout.shape[:before], *shape, *layout.shape[before + 1 :])
-        reshaped = then(piece, lambda x, wanted=wanted: method("reshape", x, wanted, facts=facts))  # type: ignore[misc]
-        outcomes.append(map_results(reshaped, _of_tensor))
-        start = start + length
-    return tuple(outcomes)
-
-
-def _sizes(shape: Any) -> tuple[Size, ...]:
-    if not isinstance(shape, (tuple, list)) or not all(isinstance(size, (int, Poly)) for size in shape):
-        raise Unknowable("the packed shapes are not known")
-    return tuple(shape)
-
-
-def _lengths(shapes: Sequence[tuple[Size, ...]], total: Size) -> list[Size]:
-    """How long each piece is; one shape may hold a -1."""
-    lengths: list[Size] = [-1 if -1 in shape else product(shape) for shape in shapes]
-    holes = [i for i, length in enumerate(lengths) if length == -1]
-    if len(holes) > 1:
-        raise Unknowable("two shapes with a -1")
-    if holes:
-        lengths[holes[0]] = total - sum((length for length in lengths if length != -1), 0)
-    return lengths
+    return called("torch.einsum", args.facts, compact(pattern), *operands)
 
 
 def parsed_shape(args: Args) -> Outcome:
@@ -304,65 +246,6 @@ def to_numpy(args: Args) -> Outcome:
     return Result(args.layout("tensor"), operand.dtype, YES, numpy=True, of="tensor")
 
 
-# ---------------------------------------------------------------- layers
-def rearrange_layer(call: Forward) -> Outcome:
-    """as einops.rearrange"""
-    return transformed(
-        call.operand(), call.config.known("pattern"), "rearrange", call.config["axes_lengths"], call.facts
-    )
-
-
-def reduce_layer(call: Forward) -> Outcome:
-    """as einops.reduce"""
-    config = call.config
-    reduction = config.known("reduction")
-    name = reduction if isinstance(reduction, str) else None
-    return transformed(call.operand(), config.known("pattern"), "reduce", config["axes_lengths"], call.facts, name)
-
-
-def mixed_weights(config: Config) -> Mapping[str, Shape | None]:
-    """The weight, in its own axes' order; the bias, broadcast to the output's axes."""
-    lengths = dict(config.known("axes_lengths"))
-    weight = parse_side(config.known("weight_shape")).axes
-    shape = tuple(lengths.get(axis.name, UNKNOWN) for axis in weight)
-    if any(not isinstance(size, (int, Poly)) for size in shape):
-        raise Unknowable("a size that is not known")
-    return {"weight": shape}
-
-
-def mixed(call: Forward) -> Outcome:
-    """as torch.einsum between two einops.rearrange"""
-    config = call.config
-    left, right = (parse_side(text) for text in config.known("pattern").split("->"))
-    weight = parse_side(config.known("weight_shape"))
-    pairs = config["axes_lengths"]
-    lengths = lengths_of(pairs, call.facts)
-    flat = " ".join(axis.name for axis in left.axes)
-    outcome: Outcome = transformed(call.operand(), _splitting(left), "rearrange", _given(left, lengths), call.facts)
-    inside = " ".join(axis.name for axis in weight.axes)
-    outside = " ".join(axis.name for axis in right.axes)
-    equation = compact(f"{flat}, {inside} -> {outside}")
-    found = call.parameter("weight")
-    outcome = _unshared(then(outcome, lambda x: _call("torch.einsum", call.facts, equation, x, found)))
-    if all(len(group) == 1 for group in right.groups):
-        return outcome
-    merging = f"{outside} -> {_written(right)}"
-    return _unshared(then(outcome, lambda x: transformed(x, merging, "rearrange", (), call.facts)))
-
-
-def _written(side: Side) -> str:
-    groups = [" ".join(axis.name for axis in group) for group in side.groups]
-    return " ".join(text if len(group) == 1 else f"({text})" for text, group in zip(groups, side.groups, strict=True))
-
-
-def _splitting(left: Side) -> str:
-    return f"{_written(left)} -> {' '.join(axis.name for axis in left.axes)}"
-
-
-def _given(side: Side, lengths: Mapping[str, Size]) -> tuple[tuple[str, Size], ...]:
-    return tuple((axis.name, lengths[axis.name]) for axis in side.axes if axis.name in lengths)
-
-
 def path(name: str) -> tuple[str, ...]:
     return (f"einops.{name}", f"einops.einops.{name}", f"einops.array_api.{name}")
 
@@ -378,12 +261,7 @@ op("reduce.list(Tensor[] tensor, str pattern, Any reduction, **int axes_lengths)
 op("repeat(Tensor tensor, str pattern, **int axes_lengths) -> Tensor(a)", alias=MAYBE_VIEW, layout=repeated, example="einops.repeat(x, 'a b -> a b c', c=2)", spellings=path("repeat"), unknown=MERGES, path_only=True)
 op("repeat.list(Tensor[] tensor, str pattern, **int axes_lengths) -> Tensor", alias=FRESH, layout=repeated, example="einops.repeat([x, x], 'n a b -> n a b c', c=2)", spellings=path("repeat"), unknown=MERGES, path_only=True)
 op("einsum(Any[] tensors_and_pattern) -> Tensor", alias=MAYBE_VIEW, layout=summed, example="einops.einsum(x, x, 'a b, a b -> a')", spellings=("einops.einsum", "einops.einops.einsum"), unknown="as torch.einsum", path_only=True)
-op("pack(Tensor[] tensors, str pattern) -> (Tensor, Any)", alias=FRESH, layout=packed, example="einops.pack([x, x], 'a *')", spellings=("einops.pack", "einops.packing.pack", "einops.array_api.pack"), unknown="the tensors' ranks are not known", path_only=True)
-op("unpack(Tensor tensor, Any packed_shapes, str pattern) -> Tensor[]", alias=MAYBE_VIEW, layout=unpacked, example="einops.unpack(x, [(1,), (-1,)], 'a *')", spellings=("einops.unpack", "einops.packing.unpack", "einops.array_api.unpack"), unknown="the packed shapes are not known", path_only=True)
 op("parse_shape(Tensor x, str pattern) -> Any", alias=FRESH, layout=parsed_shape, example="einops.parse_shape(x, 'a b')", spellings=("einops.parse_shape", "einops.einops.parse_shape"), path_only=True)
 op("asnumpy(Tensor tensor) -> Any", alias=VIEW, layout=to_numpy, example="einops.asnumpy(x)", spellings=("einops.asnumpy", "einops.einops.asnumpy", "einops.array_api.asnumpy"), path_only=True)
 
-module("Rearrange(str pattern, **int axes_lengths) -> None", rearrange_layer, spellings=("einops.layers.torch.Rearrange",))
-module("Reduce(str pattern, Any reduction, **int axes_lengths) -> None", reduce_layer, spellings=("einops.layers.torch.Reduce",))
-module("EinMix(str pattern, str weight_shape, str? bias_shape=None, **int axes_lengths) -> None", mixed, parameters=mixed_weights, spellings=("einops.layers.torch.EinMix",), unknown="as torch.einsum")
 # fmt: on

@@ -31,7 +31,7 @@ from torchlayout.sizes import NO, Facts, Rest, Shape
 
 MODULE_FILES = (
     "modules_linear", "modules_pointwise", "modules_convolution", "modules_pooling", "modules_normalization",
-    "modules_shape", "modules_recurrent", "modules_attention", "modules_losses", "modules_containers", "einops_rows",
+    "modules_shape", "modules_recurrent", "modules_attention", "modules_losses", "modules_containers", "einops_layers",
     "vision",
 )  # fmt: skip
 """The files of module rows, imported when the first module is looked up."""

@@ -12,7 +12,7 @@ from typing import Any
 from torchlayout.layouts import Layout, contiguous, permuted_contiguous, settle, with_rank
 from torchlayout.ops.formats import image
 from torchlayout.ops.modules import Config, Forward, Parameters, module
-from torchlayout.ops.recurrent import packed_fields
+from torchlayout.ops.recurrent import gru_state, packed_fields
 from torchlayout.ops.values import UNKNOWN, Fields, Operand, Outcome, Result, Unknowable
 from torchlayout.sizes import Shape, Size
 
@@ -110,10 +110,13 @@ def _packed_sequence(call: Forward, packed: Fields, features: Size) -> Outcome:
 
 
 def cell(call: Forward) -> Outcome:
-    """packed"""
+    """packed; of a GRU cell on a CPU in the hidden state's order"""
     layout = call.reaching(call.layout(), -1)
     call.equate(layout.sizes[-1], call.config["input_size"])
-    state = Result(contiguous((*layout.shape[:-1], call.config.size("hidden_size"))))
+    shape = (*layout.shape[:-1], call.config.size("hidden_size"))
+    if call.row.name == "GRUCell":
+        return Result(gru_state(call["hx"], shape, call.facts))
+    state = Result(contiguous(shape))
     return (state, state) if call.row.name == "LSTMCell" else state
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from torchlayout.layouts import Dim, Layout, contiguous, has_no_elements, is_contiguous, settle, unknown_strides
+from torchlayout.layouts import Dim, Layout, contiguous, has_no_elements, is_contiguous, unknown_strides
 from torchlayout.ops.numpy_layouts import (
     array,
     array_result,
@@ -13,13 +13,12 @@ from torchlayout.ops.numpy_layouts import (
     elementwise_layout,
     is_fortran,
     iteration_order,
-    joined_layout,
     kept_order,
     magnitude,
     packed,
     shape_argument,
 )
-from torchlayout.ops.numpy_rows import FRESH, VIEW, paths, viewed
+from torchlayout.ops.numpy_rows import FRESH, paths
 from torchlayout.ops.table import Args, op
 from torchlayout.ops.transfers import at_dim, promoted
 from torchlayout.ops.values import UNKNOWN, DType, Operand, Outcome, Unknowable
@@ -257,89 +256,6 @@ def _pairs(width: Any, rank: int) -> list[tuple[Size, Size]]:
     raise Unknowable("a padding that is not known")
 
 
-# ---------------------------------------------------------------- joining
-def _joined(layouts: list[Layout], place: int, facts: Facts) -> Layout:
-    """`concatenate`: the strides' order of all arrays together (`PyArray_CreateMultiSortedStrideInfo`)."""
-    first = layouts[0]
-    rank = len(first.dims)
-    if any(layout.rank != rank for layout in layouts) or rank == 0:
-        raise Unknowable("arrays of other ranks")
-    total: Size = 0
-    for layout in layouts:
-        total = total + layout.sizes[place]
-    return joined_layout(layouts, (*first.shape[:place], total, *first.shape[place + 1 :]), facts)
-
-
-def arrays(args: Args) -> list[Layout]:
-    """A sequence of arrays. Raises `Unknowable` for anything else, a tensor among them too."""
-    operands = args.operands("arrays")
-    if not operands or not all(operand.numpy for operand in operands):
-        raise Unknowable("no sequence of arrays")
-    return [settle(operand.layout, args.facts) for operand in operands]
-
-
-def concatenated(args: Args) -> Outcome:
-    """packed in the arrays' common order"""
-    layouts = arrays(args)
-    if args["axis"] is None:
-        return UNKNOWN
-    if any(layout.rank is None for layout in layouts):
-        return UNKNOWN
-    place = axis_of(args.integer("axis"), len(layouts[0].dims))
-    return array_result(_joined(layouts, place, args.facts), promoted(args["arrays"]))
-
-
-def stacked(args: Args) -> Outcome:
-    """packed in the arrays' common order"""
-    layouts = arrays(args)
-    first = layouts[0]
-    count = len(layouts)
-    if any(layout.rank is None or len(layout.dims) != len(first.dims) for layout in layouts):
-        return UNKNOWN
-    place = axis_of(args.integer("axis"), len(first.dims) + 1)
-    shape = (*first.shape[:place], count, *first.shape[place:])
-    wide = [Layout((*layout.dims[:place], Dim(1, 0), *layout.dims[place:])) for layout in layouts]
-    return array_result(joined_layout(wide, shape, args.facts), promoted(args["arrays"]))
-
-
-def joined_rows(args: Args) -> Outcome:
-    """as `concatenate` along the first dimension, vectors as rows"""
-    layouts = arrays(args)
-    if any(layout.rank is None for layout in layouts):
-        return UNKNOWN
-    rows = [Layout((Dim(1, layout.numel), *layout.dims)) if len(layout.dims) == 1 else layout for layout in layouts]
-    if len(layouts[0].dims) == 1:
-        return array_result(contiguous((len(rows), layouts[0].sizes[0])), promoted(args["arrays"]))
-    return array_result(_joined(rows, 0, args.facts), promoted(args["arrays"]))
-
-
-def joined_columns(args: Args) -> Outcome:
-    """as `concatenate` along the second dimension, or of vectors"""
-    layouts = arrays(args)
-    if any(layout.rank is None for layout in layouts):
-        return UNKNOWN
-    return array_result(_joined(layouts, 0 if len(layouts[0].dims) == 1 else 1, args.facts), promoted(args["arrays"]))
-
-
-def split(args: Args) -> Outcome:
-    """views along one dimension"""
-    operand = array(args)
-    layout, place = along(args)
-    dim = layout.dims[place]
-    sections = args["indices_or_sections"]
-    if not isinstance(sections, int) or sections < 1:
-        return UNKNOWN
-    size, left = args.facts.floor_divide(dim.size, sections), args.facts.modulo(dim.size, sections)
-    if left != 0 and args.op.name == "array_split" and not (isinstance(size, int) and isinstance(left, int)):
-        return UNKNOWN
-    pieces: list[Outcome] = []
-    for i in range(sections):
-        length = size + (1 if isinstance(left, int) and i < left and args.op.name == "array_split" else 0)
-        dims = (*layout.dims[:place], Dim(length, dim.stride), *layout.dims[place + 1 :])
-        pieces.append(viewed(operand, Layout(dims, None)))
-    return tuple(pieces)
-
-
 # fmt: off
 _INTEGERS = "a.astype(int)"
 OUT = "Any? out=None, *, Any where=None, Any? dtype=None"
@@ -371,10 +287,4 @@ op("take(Tensor self, Any indices, int? axis=None, Any? out=None, str mode='rais
 op("tile(Tensor self, Any reps) -> Tensor", alias=FRESH, layout=tiled, example="np.tile(a, (2, 1))", spellings=paths("tile"), numpy=True, path_only=True, unknown="nothing is repeated")
 op("repeat(Tensor self, int repeats, int? axis=None) -> Tensor", alias=FRESH, layout=repeated, example="a.repeat(2, 0)", spellings=paths("repeat"), numpy=True, unknown="the numbers are an array")
 op("pad(Tensor self, Any pad_width, str mode='constant', **Any rest) -> Tensor", alias=FRESH, layout=padded, example="np.pad(a, 1)", spellings=paths("pad"), numpy=True, path_only=True)
-op("concatenate(Tensor[] arrays, int? axis=0, Any? out=None, *, Any? dtype=None, str casting='same_kind') -> Tensor", alias=FRESH, layout=concatenated, example="np.concatenate([a, a])", spellings=paths("concatenate", "concat"), numpy=True, path_only=True, unknown="the arrays' orders differ")
-op("stack(Tensor[] arrays, int axis=0, Any? out=None, *, Any? dtype=None, str casting='same_kind') -> Tensor", alias=FRESH, layout=stacked, example="np.stack([a, a])", spellings=paths("stack"), numpy=True, path_only=True, unknown="the arrays' sizes are not known")
-op("vstack(Tensor[] arrays, *, Any? dtype=None, str casting='same_kind') -> Tensor", alias=FRESH, layout=joined_rows, example="np.vstack([a, a])", spellings=paths("vstack", "row_stack"), numpy=True, path_only=True, unknown="the arrays' orders differ")
-op("hstack(Tensor[] arrays, *, Any? dtype=None, str casting='same_kind') -> Tensor", alias=FRESH, layout=joined_columns, example="np.hstack([a, a])", spellings=paths("hstack"), numpy=True, path_only=True, unknown="the arrays' orders differ")
-for _name in ("split", "array_split"):
-    op(f"{_name}(Tensor self, Any indices_or_sections, int axis=0) -> Tensor(a)[]", alias=VIEW, layout=split, example=f"np.{_name}(a, 1)", spellings=paths(_name), numpy=True, path_only=True, unknown="split at given indices")
 # fmt: on

@@ -7,8 +7,19 @@ from __future__ import annotations
 
 from typing import Any
 
-from torchlayout.layouts import Layout, contiguous, permuted_contiguous, settle, with_leading, with_rank
+from torchlayout.layouts import (
+    Layout,
+    contiguous,
+    output_layout,
+    permuted_contiguous,
+    settle,
+    settle_shape,
+    unknown_strides,
+    with_leading,
+    with_rank,
+)
 from torchlayout.ops.table import Args, Transfer, find_function, op, select
+from torchlayout.ops.transfers import of_backends
 from torchlayout.ops.values import (
     UNKNOWN,
     Alias,
@@ -20,7 +31,7 @@ from torchlayout.ops.values import (
     Unknowable,
     is_unknown,
 )
-from torchlayout.sizes import Size
+from torchlayout.sizes import Facts, Rest, Shape, Size
 
 FRESH = Alias.FRESH
 RNN = "torch.nn.utils.rnn."
@@ -57,6 +68,28 @@ def layered(args: Args) -> Outcome:
     sizes = (*layout.sizes[:2], features)
     output = permuted_contiguous(sizes, (1, 0, 2)) if args["batch_first"] else contiguous(sizes)
     return Result(output), *(Result(contiguous(settle(layout_in(state), args.facts).shape)) for state in states)
+
+
+def gru_state(hx: Any, shape: Shape, facts: Facts) -> Layout:
+    """The next hidden state of a GRU cell: on a CPU `hx - new` decides its order, fused kernels pack it."""
+    packed = contiguous(shape)
+    if hx is None or (is_unknown(hx) and facts.assumed):
+        return packed
+    if not isinstance(hx, Operand):
+        return unknown_strides(shape)
+    layout = settle(hx.layout, facts)
+    if len(layout.dims) == len(shape):
+        for size, extent in zip(layout.sizes, shape, strict=True):
+            if not isinstance(extent, Rest):
+                facts.learn_equal(size, extent)
+    shape = settle_shape(shape, facts)
+    return of_backends(hx, output_layout([settle(layout, facts), packed], shape, facts), contiguous(shape), facts)
+
+
+def gru_cell(args: Args) -> Outcome:
+    """on a CPU in the hidden state's order, else packed"""
+    operand = args.operand("hx")
+    return Result(gru_state(operand, args.layout("hx").shape, args.facts))
 
 
 def cell(count: int) -> Transfer:
@@ -167,10 +200,14 @@ def _collate(batch: Any, args: Args) -> Outcome:
 
 # fmt: off
 STATE = "bool has_biases, int num_layers, float dropout, bool train, bool bidirectional, bool batch_first"
-for _name in ("gru", "rnn_tanh", "rnn_relu", "lstm"):
+for _name, _gates in {"gru": 3, "rnn_tanh": 1, "rnn_relu": 1, "lstm": 4}.items():
     _hx = "Tensor[] hx" if _name == "lstm" else "Tensor hx"
-    op(f"{_name}.input(Tensor input, {_hx}, Tensor[] params, {STATE}) -> (Tensor, Tensor)", alias=FRESH, layout=layered, example="", unknown="the input is a packed sequence")
-    op(f"{_name}_cell(Tensor input, {_hx}, Tensor w_ih, Tensor w_hh, Tensor? b_ih=None, Tensor? b_hh=None) -> Tensor", alias=FRESH, layout=cell(2 if _name == "lstm" else 1), example="")
+    _state, _square = "torch.zeros(1, x.size(0), 2)", f"torch.zeros({_gates} * x.size(-1), x.size(-1))"
+    _given = f"[{_state}, {_state}]" if _name == "lstm" else _state
+    _transfer = gru_cell if _name == "gru" else cell(2 if _name == "lstm" else 1)
+    _weights = f"[torch.zeros({2 * _gates}, x.size(2)), torch.zeros({2 * _gates}, 2)]"
+    op(f"{_name}.input(Tensor input, {_hx}, Tensor[] params, {STATE}) -> (Tensor, Tensor)", alias=FRESH, layout=layered, example=f"torch.{_name}(x, {_given}, {_weights}, False, 1, 0.0, False, False, True)", unknown="the input is a packed sequence")
+    op(f"{_name}_cell(Tensor input, {_hx}, Tensor w_ih, Tensor w_hh, Tensor? b_ih=None, Tensor? b_hh=None) -> Tensor", alias=FRESH, layout=_transfer, example=f"torch.{_name}_cell(x, {'[x, x]' if _name == 'lstm' else 'x'}, {_square}, {_square})")
 op("pad_sequence(Tensor[] sequences, bool batch_first=False, float padding_value=0.0, str padding_side='right') -> Tensor", alias=FRESH, layout=padded, example="torch.nn.utils.rnn.pad_sequence([x, x])", spellings=(f"{RNN}pad_sequence",), path_only=True, unknown="the number of sequences is not known")
 op("pack_padded_sequence(Tensor input, Any lengths, bool batch_first=False, bool enforce_sorted=True) -> Any", alias=FRESH, layout=packed, example="torch.nn.utils.rnn.pack_padded_sequence(x, [x.size(0)] * x.size(1))", spellings=(f"{RNN}pack_padded_sequence",), path_only=True, unknown="how many elements there are depends on the lengths")
 op("pack_sequence(Tensor[] sequences, bool enforce_sorted=True) -> Any", alias=FRESH, layout=packed_list, example="torch.nn.utils.rnn.pack_sequence([x, x])", spellings=(f"{RNN}pack_sequence",), path_only=True, unknown="how many elements there are depends on the lengths")
