@@ -22,6 +22,8 @@ STDIN = "-"
 
 
 class Place(NamedTuple):
+    """A 1-based row and column, counted in a notebook's cell (also 1-based) where there is one."""
+
     cell: int | None
     row: int
     column: int

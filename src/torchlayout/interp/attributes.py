@@ -103,6 +103,7 @@ def _of_opaque(value: Opaque, name: str, span: Span, st: State, fr: Frame) -> Va
 
 
 def of_instance(value: Instance, name: str, span: Span, st: State, fr: Frame) -> Value:
+    """An attribute of an object of a linted class: set on the object, defined by the class, or unknown."""
     attributes = st.heap.get(value.ref)
     if isinstance(attributes, Dictionary):
         if name in attributes.items:

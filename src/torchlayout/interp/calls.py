@@ -61,6 +61,7 @@ class Arguments:
 
 
 def evaluate_arguments(node: nodes.Call, st: State, fr: Frame) -> Arguments:
+    """The values of a call's arguments, in the order Python evaluates them, starred ones unpacked where known."""
     from torchlayout.interp.expressions import evaluate
 
     found = Arguments([], {})

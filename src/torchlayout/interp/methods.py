@@ -133,6 +133,7 @@ def opaque_method(
 def container_method(
     receiver: Value, name: str, arguments: Arguments, node: nodes.Call, st: State, fr: Frame
 ) -> Value:
+    """What a method of a list, tuple, dict or string gives, and what it does to the container."""
     inner = st.load(receiver)
     place = fr.place(node.span)
     if isinstance(receiver, str):

@@ -11,6 +11,8 @@ from collections.abc import Iterable
 
 
 class Truth(enum.Enum):
+    """The answer to a question about sizes or layouts: NO and YES are proved."""
+
     NO = 0
     MAYBE = 1
     YES = 2
