@@ -333,9 +333,10 @@ class Maker:
         if isinstance(first, (tuple, Fields)):
             return self._parts(proven, known, weak, part)
         if isinstance(first, ManyOutcome):
-            items = [(o.item, w) for o, w in known if isinstance(o, ManyOutcome)]
-            items = [(alternative, w) for o, w in items for alternative in _flatten(o)]
-            inner = [a for o in proven if isinstance(o, ManyOutcome) for a in _flatten(o.item)]
+            items = [(alternative, w) for o, w in known for item in _items(o) for alternative in _flatten(item)]
+            inner = [a for o in proven for item in _items(o) for a in _flatten(item)]
+            if not all(isinstance(o, (ManyOutcome, tuple)) for o in proven):
+                inner = []
             return Many(self.value(inner, items, weak, (*part, "item")), "tuple")
         if isinstance(first, dict):
             return Dictionary({k: self.value([], [(v, False)], weak, (*part, k)) for k, v in first.items()})
@@ -442,7 +443,12 @@ class Maker:
 
 
 def _items(outcome: Outcome) -> tuple[Outcome, ...]:
-    return tuple(outcome.values.values()) if isinstance(outcome, Fields) else tuple(outcome)
+    """The items of a tuple or named tuple; of a list of unknown length its one item, and nothing of a tensor."""
+    if isinstance(outcome, Fields):
+        return tuple(outcome.values.values())
+    if isinstance(outcome, ManyOutcome):
+        return (outcome.item,)
+    return outcome if isinstance(outcome, tuple) else ()
 
 
 def known_rank(tensor: Tensor) -> bool:
