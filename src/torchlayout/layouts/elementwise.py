@@ -185,10 +185,31 @@ def _decides(operands: list[Layout], facts: Facts) -> bool:
 
 
 def _memory_order(operands: list[Layout], facts: Facts) -> list[int] | None:
-    """Dimensions, innermost in memory first: TensorIterator's insertion sort. None where it cannot be told."""
+    """Dimensions, innermost in memory first: TensorIterator's insertion sort. None where it cannot be told.
+
+    A dimension of size 1 takes part in the sort, with whatever stride it has. Where all strides of the first operand
+    tell dimensions apart, that changes nothing for the others, so that such dimensions are left out.
+    """
     rank = len(operands[0].dims)
     order = list(reversed(range(rank)))
-    for i in range(1, rank):
+    singles = [place for place in order if facts.is_one(operands[0].dims[place].size) is YES]
+    longer = [place for place in order if place not in singles]
+    first = operands[0]
+    if _tells_apart(first, longer, facts) and (len(operands) == 1 or _tells_apart(first, singles, facts)):
+        found = _sorted(operands, longer, facts)
+        return None if found is None else found + singles
+    return _sorted(operands, order, facts)
+
+
+def _tells_apart(operand: Layout, places: list[int], facts: Facts) -> bool:
+    """Whether no stride of these dimensions is unknown or 0."""
+    strides = [operand.dims[place].stride for place in places]
+    return all(stride is not None and facts.equal(stride, 0) is NO for stride in strides)
+
+
+def _sorted(operands: list[Layout], order: list[int], facts: Facts) -> list[int] | None:
+    order = list(order)
+    for i in range(1, len(order)):
         place = i
         for other in reversed(range(i)):
             swap = _should_swap(operands, order[other], order[place], facts)
@@ -209,8 +230,6 @@ def _should_swap(operands: list[Layout], inner: int, outer: int, facts: Facts) -
         if a.stride == 0 or b.stride == 0:
             continue
         if a.stride is None or b.stride is None:
-            if facts.is_one(a.size) is YES or facts.is_one(b.size) is YES:
-                return 0
             return None
         if a.stride == b.stride:
             larger = facts.less(b.size, a.size)
@@ -222,11 +241,7 @@ def _should_swap(operands: list[Layout], inner: int, outer: int, facts: Facts) -
         smaller = facts.less(a.stride, b.stride)
         if smaller is YES:
             return -1
-        if facts.less(b.stride, a.stride) is YES:
-            return 1
-        if facts.is_one(a.size) is YES or facts.is_one(b.size) is YES:
-            return 0
-        return None
+        return 1 if facts.less(b.stride, a.stride) is YES else None
     return 0
 
 

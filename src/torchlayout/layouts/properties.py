@@ -1,7 +1,7 @@
 """Questions about a layout, answered from its sizes and strides.
 
 Each mirrors torch's own rule: `is_contiguous` and `is_channels_last` of c10/core/TensorImpl, `is_non_overlapping_and_dense`
-of torch/_prims_common. A dimension of size 1 never matters, and a tensor without elements is contiguous.
+of torch/_prims_common. A dimension of size 1 never matters, and a tensor without elements is contiguous, though not channels_last.
 """
 
 from __future__ import annotations
@@ -52,9 +52,17 @@ def is_channels_last(layout: Layout, facts: Facts) -> Truth:
     order = CHANNELS_LAST_ORDER.get(layout.rank)
     if order is None:
         return NO
-    if has_no_elements(layout, facts) is YES:
-        return YES
-    return _packed([layout.dims[i] for i in reversed(order)], facts)
+    answer = YES
+    expected: Size = 1
+    for place in reversed(order):
+        # unlike for contiguous, torch makes no exception for a tensor without elements
+        size, stride, _ = layout.dims[place]
+        there = MAYBE if stride is None else facts.equal(stride, expected)
+        answer = answer & (there | facts.is_one(size))
+        if answer is NO:
+            return NO
+        expected = expected * size
+    return answer
 
 
 def suggests_channels_last(layout: Layout, facts: Facts, exact: int | None = None) -> Truth:
@@ -130,6 +138,8 @@ def has_overlap(layout: Layout, facts: Facts) -> Truth:
     YES for a stride of 0 in a dimension longer than 1; NO where each dimension steps over all inner ones.
     """
     layout = settle(layout, facts)
+    if has_no_elements(layout, facts) is YES:
+        return NO
     answer = NO
     for dim in layout.dims:
         if dim.stride is None:

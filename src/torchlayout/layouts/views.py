@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from torchlayout.layouts.layout import Dim, Layout, contiguous, settle, settle_shape, unknown_strides
 from torchlayout.layouts.properties import has_no_elements, is_contiguous
-from torchlayout.sizes import MAYBE, NO, YES, Facts, Rest, Shape, Size, Truth, exact_quotient, product
+from torchlayout.sizes import MAYBE, NO, YES, Facts, Rest, Shape, Size, Truth, exact_quotient, product, single_atom
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,10 +41,30 @@ def infer_shape(numel: Size, shape: Shape, facts: Facts) -> Shape | None:
     others = product(e.numel if isinstance(e, Rest) else e for e in shape if not (isinstance(e, int) and e == -1))
     if not holes:
         return shape if facts.equal(numel, others) is not NO or facts.normal(numel) == facts.normal(others) else None
+    _learn_even_splits(shape, facts)
     others, numel = facts.normal(others), facts.normal(numel)
     if others == 0 or (isinstance(numel, int) and isinstance(others, int) and numel % others):
         return None
     return (*shape[: holes[0]], facts.quotient(numel, others), *shape[holes[0] + 1 :])
+
+
+def _learn_even_splits(shape: Shape, facts: Facts) -> None:
+    """A shape that holds both `a // b` and `b` splits a: people write so where b divides a, and the facts learn it.
+
+    `x.view(B, -1, H, C // H)` then solves its -1 exactly.
+    """
+    for place, extent in enumerate(shape):
+        atom = None if isinstance(extent, Rest) else single_atom(extent)
+        if atom is None or not isinstance(atom.key, tuple) or len(atom.key) != 3 or atom.key[0] != "//":
+            continue
+        whole, part = facts.normal(atom.key[1]), facts.normal(atom.key[2])
+        others = product(
+            other
+            for i, other in enumerate(shape)
+            if i != place and not isinstance(other, Rest) and not (isinstance(other, int) and other < 1)
+        )
+        if exact_quotient(facts.normal(others), part) is not None:
+            facts.learn_equal(whole, part * extent)  # type: ignore[operator]
 
 
 def runs(layout: Layout, facts: Facts) -> tuple[list[Run], Truth]:
