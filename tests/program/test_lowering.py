@@ -22,7 +22,7 @@ def lowered(text: str) -> str:
 NEWER = pytest.mark.skipif(not hasattr(libcst, "TypeAlias"), reason="this libcst does not read it")
 # Defaults of type parameters, of Python 3.13: from 1.4 on.
 NEWEST = pytest.mark.skipif(
-    "default" not in getattr(libcst, "TypeParam", NEWER).__dict__.get("__annotations__", ()),
+    "default" not in getattr(getattr(libcst, "TypeParam", None), "__dataclass_fields__", ()),
     reason="this libcst does not read it",
 )
 
