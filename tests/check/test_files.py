@@ -80,6 +80,16 @@ def test_gitignore_above_the_given_folder_counts_inside_a_repository(tree: Path)
     assert listed("sub") == []
 
 
+def test_a_named_folder_is_walked_though_it_is_left_out_itself(tree: Path) -> None:
+    make(tree, {".gitignore": "/gen/\nlocal.py\n", "gen/a.py": "", "gen/.gitignore": "b.py\n", "gen/b.py": ""})
+    make(tree, dict.fromkeys(["venv/lib/site-packages/pkg/c.py", "venv/lib/site-packages/pkg/venv/d.py"], ""))
+    (tree / ".git").mkdir()
+    assert listed(".") == []
+    assert listed("gen") == ["gen/a.py"]
+    assert listed("venv/lib/site-packages/pkg") == ["venv/lib/site-packages/pkg/c.py"]
+    assert listed("venv/lib/site-packages/pkg", force_exclude=True) == []
+
+
 def test_a_malformed_pattern_does_not_undo_the_others(tree: Path) -> None:
     make(tree, {".gitignore": "!\n/gen.py\n", "a.py": "", "gen.py": ""})
     assert listed(".") == ["a.py"]

@@ -53,6 +53,11 @@ def _from_path(path: str, settings: Settings, excluded: Patterns) -> Iterator[Fo
         yield Found(path, named=True)
         return
     ignores = _ignores_above(path) if settings.respect_gitignore else ()
+    # Who names an ignored or excluded folder wants what is in it: only patterns about its inside hold then.
+    if _ignored(path, True, ignores):
+        ignores = ()
+    if excluded.match(path, folder=True):
+        excluded = Patterns(settings.exclude + settings.extend_exclude, path)
     yield from _walk(path, ignores, settings.respect_gitignore, excluded)
 
 
