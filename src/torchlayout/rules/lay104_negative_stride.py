@@ -58,7 +58,7 @@ class NegativeStride(Rule):
         "from_numpy(", "tensor(", "as_tensor(", "asarray(", "Tensor(", "FloatTensor(", "DoubleTensor(", "LongTensor(",
         "IntTensor(", "ByteTensor(", "from_dlpack(", "::-",
     )  # fmt: skip
-    beside = ("::-", "flip", "rot90", "], -1", ", -1)")
+    beside = ("::-", "flip", "rot90")
     fixable = True
     invalid = (
         Example(

@@ -14,14 +14,19 @@ if TYPE_CHECKING:
     from torchlayout.rules.seen import Seen
     from torchlayout.sizes import Facts
 
-IN_PLACE_WORDS = (
-    ".add_(", ".sub_(", ".mul_(", ".div_(", ".copy_(", ".fill_(", ".zero_(", ".masked_fill_(", ".masked_scatter_(",
-    ".index_put_(", ".index_add_(", ".index_copy_(", ".index_fill_(", ".scatter_(", ".scatter_add_(", ".clamp_(",
-    ".clip_(", ".lerp_(", ".addcmul_(", ".addcdiv_(", ".addmm_(", ".normal_(", ".uniform_(", ".bernoulli_(", ".exp_(",
-    ".sqrt_(", ".relu_(", ".sigmoid_(", ".tanh_(", ".neg_(", ".pow_(", ".round_(", ".floor_(", ".abs_(", ".random_(",
-    ".put_(", ".tril_(", ".triu_(", ".erfinv_(", ".trunc_normal_(", ".normal_(", ".zeros_(", ".ones_(", ".constant_(",
-    ".xavier_uniform_(", ".kaiming_normal_(", ".orthogonal_(", ".logical_or_(", ".logical_and_(", ".bitwise_or_(",
+ARITHMETIC = (
+    ".add_(", ".sub_(", ".mul_(", ".div_(", ".copy_(", ".masked_fill_(", ".masked_scatter_(", ".index_put_(",
+    ".index_add_(", ".index_copy_(", ".index_fill_(", ".scatter_(", ".scatter_add_(", ".clamp_(", ".clip_(", ".lerp_(",
+    ".addcmul_(", ".addcdiv_(", ".addmm_(", ".exp_(", ".sqrt_(", ".relu_(", ".sigmoid_(", ".tanh_(", ".neg_(", ".pow_(",
+    ".round_(", ".floor_(", ".abs_(", ".put_(", ".tril_(", ".triu_(", ".logical_or_(", ".logical_and_(",
+    ".bitwise_or_(",
 )  # fmt: skip
+FILLING = (
+    ".fill_(", ".zero_(", ".normal_(", ".uniform_(", ".bernoulli_(", ".random_(", ".erfinv_(", ".trunc_normal_(",
+    ".zeros_(", ".ones_(", ".constant_(", ".xavier_uniform_(", ".kaiming_normal_(", ".orthogonal_(",
+)  # fmt: skip
+"""Methods, and functions of `nn.init`, that write without reading; every model's weights are made by them."""
+IN_PLACE_WORDS = (*ARITHMETIC, *FILLING)
 ASSIGNING = "]= += -= *= /= |= &="
 """Companions: texts of assignments that write in place."""
 SHARING = (".expand(", ".expand_as(", "broadcast_to(", "broadcast_tensors(", "meshgrid(", "as_strided(", ".unfold(")
@@ -71,7 +76,7 @@ class WriteToOverlapping(Rule):
     """
 
     code, name = "LAY105", "write-to-overlapping"
-    words = (*IN_PLACE_WORDS, *(f"{word} with {ASSIGNING} out= {' '.join(IN_PLACE_WORDS)}" for word in SHARING))
+    words = (*ARITHMETIC, *(f"{word} with {ASSIGNING} out= {' '.join(IN_PLACE_WORDS)}" for word in SHARING))
     beside = ("expand", "broadcast", "as_strided", "unfold", "meshgrid")
     fixable = True
     invalid = (

@@ -155,7 +155,7 @@ first_large([torch.randn(3, 4)])
         origin = visit.origins.get("self")
         copied = loops.what_is_copied(site)
         message = (
-            f"`contiguous()` {copied} on every turn {loops.of_the_loop(visit)}"
+            f"`contiguous()` {copied} on every turn {loops.of_the_loop(visit)}: `{visit.text}` is strided"
             f"{tell.made_by(origin, seen.trace.path)}; turn and pack the whole once, if what follows needs it packed"
         )
         return Finding(self.code, message, site.span, tell.history(origin, seen.trace.path, site.span))
