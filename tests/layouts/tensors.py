@@ -128,9 +128,7 @@ def twins(draw: st.DrawFn, assumed: bool = False) -> tuple[torch.Tensor, Layout,
     twin = Twin(assumed)
     least = 2 if assumed else 1
     numbers = draw(st.lists(st.integers(least, 5), min_size=1, max_size=4))
-    sizes: list[Size] = [
-        twin.size(n, f"n{i}") if draw(st.booleans()) else n for i, n in enumerate(numbers)
-    ]
+    sizes: list[Size] = [twin.size(n, f"n{i}") if draw(st.booleans()) else n for i, n in enumerate(numbers)]
     order = draw(st.permutations(range(len(sizes))))
     gap = draw(st.none() | st.sampled_from(list(order)))
     strides: dict[int, Size] = {}

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -72,7 +74,7 @@ def test_widening_chains_end(start: Layout, steps: list[Layout]) -> None:
     seen = [start]
     for step in steps:
         seen.append(widen(seen[-1], step, "k", FACTS))
-    changes = sum(before != after for before, after in zip(seen, seen[1:], strict=False))
+    changes = sum(before != after for before, after in pairwise(seen))
     assert changes <= len(start.dims) + 3  # each size, the strides together, the offset, the rank
 
 

@@ -8,6 +8,7 @@ said is right, something was left open), "wrong", "invalid" (torch refuses the c
 from __future__ import annotations
 
 import ast
+import importlib
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -334,8 +335,6 @@ def real_function(path: str) -> Callable[..., Any]:
         return lambda self, *args, **kwargs: getattr(self, name)(*args, **kwargs)
     value: Any = {"torch": torch, "F": F, "np": np, "numpy": np}.get(path.split(".")[0])
     if value is None:
-        import importlib
-
         value = importlib.import_module(path.split(".")[0])
     for part in path.split(".")[1:]:
         value = getattr(value, part)
@@ -470,9 +469,13 @@ def _describe(args: Sequence[Any], kwargs: Mapping[str, Any]) -> str:
 
 # ---------------------------------------------------------------- examples
 def check_example(example: str, x: torch.Tensor, world: World | None = None) -> Verdict:
-    """Evaluate an example (an expression over `x`, `torch`, `F`, `np`), comparing its outermost call, attribute or
+    """Evaluate an example (an expression over `x`, `torch`, `F`, `np`, `einops`, and `a`, x as an array), comparing its outermost call, attribute or
     subscript; everything inside is evaluated by torch alone."""
     scope: dict[str, Any] = {"torch": torch, "F": F, "np": np, "x": x if world else replica(x)}
+    if example.startswith(("np.", "a.")):
+        scope["a"] = scope["x"].cpu().numpy()
+    if "einops." in example:
+        scope["einops"] = importlib.import_module("einops")
     tree = ast.parse(example, mode="eval").body
 
     def value_of(node: ast.expr) -> Any:
@@ -493,7 +496,7 @@ def check_example(example: str, x: torch.Tensor, world: World | None = None) -> 
     return check_call("Tensor.__getitem__", [owner, item], world=world)
 
 
-def _check_call_node(tree: ast.Call, value_of: Callable[[ast.expr], Any], world: World | None) -> Verdict:
+def _check_call_node(tree: ast.Call, value_of: Callable[[ast.expr], Any], world: World | None = None) -> Verdict:
     path = ast.unparse(tree.func)
     args: list[Any] = []
     if isinstance(tree.func, ast.Attribute):

@@ -1,7 +1,8 @@
 """Questions about a layout, answered from its sizes and strides.
 
-Each mirrors torch's own rule: `is_contiguous` and `is_channels_last` of c10/core/TensorImpl, `is_non_overlapping_and_dense`
-of torch/_prims_common. A dimension of size 1 never matters, and a tensor without elements is contiguous, though not channels_last.
+Each mirrors torch's own rule: `is_contiguous` and `is_channels_last` of c10/core/TensorImpl,
+`is_non_overlapping_and_dense` of torch/_prims_common. A dimension of size 1 never matters, and a tensor without
+elements is contiguous, though not channels_last.
 """
 
 from __future__ import annotations

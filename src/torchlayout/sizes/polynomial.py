@@ -224,7 +224,8 @@ def render(size: Size) -> str:
         return "?"
     parts: list[str] = []
     for monomial, factor in sorted(size.terms.items(), key=lambda term: _order(term[0]), reverse=True):
-        names = [_factor_name(atom) for atom in monomial]
+        alone = len(monomial) == 1 and abs(factor) == 1
+        names = [atom.name or "?" if alone else _factor_name(atom) for atom in monomial]
         if not names or abs(factor) != 1:
             names.insert(0, str(abs(factor)))
         sign = "-" if factor < 0 else "+"
@@ -234,5 +235,7 @@ def render(size: Size) -> str:
 
 
 def _factor_name(atom: Atom) -> str:
+    """As a factor of a product: in parentheses if it is an operation itself."""
     name = atom.name or "?"
-    return f"({name})" if any(mark in name for mark in " +") and not name.endswith(")") else name
+    is_call = name.endswith(")") and not name.startswith("(") and "//" not in name and "%" not in name
+    return f"({name})" if any(mark in name for mark in (" ", "//", "%")) and not is_call else name
