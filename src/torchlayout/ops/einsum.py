@@ -10,7 +10,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple, Union
 
-from torchlayout.layouts import Dim, Layout, contiguous, the_rest, unknown_strides, with_rank
+from torchlayout.layouts import (
+    Dim,
+    Layout,
+    contiguous,
+    settle,
+    the_rest,
+    unknown_strides,
+    with_leading,
+    with_rank,
+    with_trailing,
+)
 from torchlayout.ops.table import Args, op
 from torchlayout.ops.transfers import autocast, broadcast_shape, elementwise_layout, promoted
 from torchlayout.ops.values import Alias, Operand, Outcome, Result, Unknowable, is_unknown
@@ -191,6 +201,9 @@ def einsum(args: Args) -> Outcome:
         raise Unknowable("not as many tensors as the equation has")
     output = implicit_output(equation) if equation.output is None else equation.output
     layouts = [ranked(one, labels, args.facts) for one, labels in zip(tensors, equation.inputs, strict=True)]
+    covered = [under_ellipsis(*pair) for pair in zip(layouts, equation.inputs, strict=True) if ELLIPSIS in pair[1]]
+    if any(the_rest(layout) is not None for layout in layouts) and len(set(covered)) > 1:
+        raise Unknowable("the dimensions under the ellipsis cannot be compared")
     operands = [by_label(layout, labels) for layout, labels in zip(layouts, equation.inputs, strict=True)]
     order, kept = common_order(output, operands)
     if len(tensors) == 1:
@@ -207,13 +220,22 @@ def einsum(args: Args) -> Outcome:
 
 
 def ranked(operand: Operand, labels: tuple[str, ...], facts: Facts) -> Layout:
-    """The layout with as many dimensions as the equation says, or with an ellipsis for what is not known."""
-    layout = operand.layout if ELLIPSIS in labels else with_rank(operand.layout, len(labels), facts)
+    """The layout with as many dimensions as the equation says; with an ellipsis, those on either side of it known."""
+    if ELLIPSIS not in labels:
+        layout = with_rank(operand.layout, len(labels), facts)
+    else:
+        before = labels.index(ELLIPSIS)
+        layout = with_leading(operand.layout, before, facts)
+        layout = None if layout is None else with_trailing(layout, len(labels) - 1 - before, facts)
+        layout = None if layout is None else settle(layout, facts)
     if layout is None or (the_rest(layout) is not None and ELLIPSIS not in labels):
         raise Unknowable("the equation does not fit the rank")
-    if layout.rank is None and sum(dim.rest is None for dim in layout.dims) != len(labels) - 1:
-        raise Unknowable("the dimensions under the ellipsis are not known")
     return layout
+
+
+def under_ellipsis(layout: Layout, labels: tuple[str, ...]) -> tuple[Any, ...]:
+    before = labels.index(ELLIPSIS)
+    return layout.shape[before : len(layout.dims) - (len(labels) - 1 - before)]
 
 
 def result_shape(operands: list[dict[Label, Dim]], labels: list[Label], facts: Facts) -> tuple[Any, ...]:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from torchlayout.layouts import contiguous, same_layout, unknown_strides
+from torchlayout.layouts import contiguous, is_contiguous, unknown_strides
 from torchlayout.ops.table import Args, Transfer, op
-from torchlayout.ops.transfers import broadcast_shape, elementwise_layout, packed_somehow, replaced
-from torchlayout.ops.values import Alias, Outcome, Result, Unknowable, is_unknown
+from torchlayout.ops.transfers import broadcast_shape, elementwise_layout, ordered_like, packed_somehow, replaced
+from torchlayout.ops.values import Alias, Operand, Outcome, Result, Unknowable, is_unknown
 from torchlayout.sizes import YES
 
 FRESH = Alias.FRESH
+ONE_KERNEL = ("l1_loss", "mse_loss", "smooth_l1_loss", "huber_loss")
+"""Losses whose result is that of one elementwise operator of both tensors."""
 ORDER = "with reduction='none' the order of strides is not followed where the input is not packed"
 
 
@@ -29,10 +31,13 @@ def of_elements(args: Args) -> Outcome:
             return Result(contiguous(()))
     except Unknowable:
         return packed_somehow(args)
-    first, second = args["self"], args["target"]
-    whole = elementwise_layout([value for value in (first, second, args.values.get("input2")) if value is not None], args.facts)
-    packed = contiguous(whole.shape)
-    return Result(packed if same_layout(whole, packed, args.facts) is YES else unknown_strides(whole.shape))
+    values = [args[name] for name in ("self", "input2", "target", "weight", "pos_weight") if args.values.get(name) is not None]
+    whole = elementwise_layout(values, args.facts)
+    if args.op.name in ONE_KERNEL and args.values.get("weight") is None:
+        return Result(whole)
+    orders = [ordered_like(value.layout, args.facts) for value in values if isinstance(value, Operand)]
+    packed = all(is_contiguous(order, args.facts) is YES for order in (whole, *orders))
+    return Result(contiguous(whole.shape) if packed else unknown_strides(whole.shape))
 
 
 def of_rows(args: Args) -> Outcome:
@@ -43,6 +48,16 @@ def of_rows(args: Args) -> Outcome:
     except Unknowable:
         return packed_somehow(args)
     return Result(contiguous(args.ranked().sizes[:-1]))
+
+
+def of_projected_rows(args: Args) -> Outcome:
+    """one number; not reduced: one for each row (and each of the weight's inner sizes), packed"""
+    try:
+        if reduces(args):
+            return Result(contiguous(()))
+    except Unknowable:
+        return packed_somehow(args)
+    return Result(contiguous((*args.ranked().sizes[:-1], *args.ranked("linear_weight").sizes[1:-1])))
 
 
 def of_triplets(args: Args) -> Outcome:
@@ -107,9 +122,9 @@ def _loss(schema: str, transfer: Transfer, call: str, unknown: str | None = None
     op(schema + " -> Tensor", alias=FRESH, layout=transfer, example=f"F.{call}", unknown=unknown)
 
 
-_loss(f"l1_loss({PAIR}, Tensor? weight=None)", of_elements, "l1_loss(x, x * 2, reduction='none')", ORDER)
-_loss(f"mse_loss({PAIR}, Tensor? weight=None)", of_elements, "mse_loss(x, x * 2)", ORDER)
-_loss(f"smooth_l1_loss({PAIR}, float beta=1.0)", of_elements, "smooth_l1_loss(x, x * 2)", ORDER)
+_loss(f"l1_loss({PAIR}, Tensor? weight=None)", of_elements, "l1_loss(x, x * 2, reduction='none')")
+_loss(f"mse_loss({PAIR}, Tensor? weight=None)", of_elements, "mse_loss(x, x * 2)")
+_loss(f"smooth_l1_loss({PAIR}, float beta=1.0)", of_elements, "smooth_l1_loss(x, x * 2)")
 _loss("huber_loss(Tensor self, Tensor target, str reduction='mean', float delta=1.0, Tensor? weight=None)", of_elements, "huber_loss(x, x * 2)", ORDER)
 _loss(f"soft_margin_loss({PAIR})", of_elements, "soft_margin_loss(x, x * 2)", ORDER)
 _loss(f"hinge_embedding_loss(Tensor self, Tensor target, float margin=1.0, {LEGACY})", of_elements, "hinge_embedding_loss(x, x * 2)", ORDER)
@@ -127,7 +142,7 @@ _loss(f"triplet_margin_loss(Tensor self, Tensor positive, Tensor negative, float
 _loss("triplet_margin_with_distance_loss(Tensor self, Tensor positive, Tensor negative, *, Any distance_function=None, float margin=1.0, bool swap=False, str reduction='mean')", of_triplets, "triplet_margin_with_distance_loss(x, x, x)")
 _loss("cross_entropy(Tensor self, Tensor target, Tensor? weight=None, bool? size_average=None, int ignore_index=-100, bool? reduce=None, str reduction='mean', float label_smoothing=0.0)", of_classes, "cross_entropy(x, x.softmax(1), reduction='none')")
 _loss("nll_loss(Tensor self, Tensor target, Tensor? weight=None, bool? size_average=None, int ignore_index=-100, bool? reduce=None, str reduction='mean')", of_classes, "nll_loss(x, torch.zeros_like(x.select(1, 0)).long(), reduction='none')")
-_loss("linear_cross_entropy(Tensor self, Tensor linear_weight, Tensor target, *, Tensor? linear_bias=None, str reduction='mean', int ignore_index=-100, float label_smoothing=0.0, Any chunking_method=None)", of_targets, "linear_cross_entropy(x, torch.ones(5, x.size(-1)), torch.zeros(x.shape[:-1]).long())")
+_loss("linear_cross_entropy(Tensor self, Tensor linear_weight, Tensor target, *, Tensor? linear_bias=None, Tensor? weight=None, str reduction='mean', int? ignore_index=None, float label_smoothing=0.0, Any options=None)", of_projected_rows, "linear_cross_entropy(x, torch.ones(5, x.size(-1)), torch.zeros(x.shape[:-1]).long())")
 _loss("ctc_loss(Tensor self, Tensor targets, Any input_lengths, Any target_lengths, int blank=0, str reduction='mean', bool zero_infinity=False)", of_sequences, "ctc_loss(x.log_softmax(-1), torch.ones(x.size(1), 1).long(), (x.size(0),) * x.size(1), (1,) * x.size(1), reduction='none')")
 op("dist(Tensor self, Tensor other, Scalar p=2) -> Tensor", alias=FRESH, layout=distance, example="x.dist(x)")
 # fmt: on

@@ -16,8 +16,8 @@ FRESH = Alias.FRESH
 def reduced(args: Args) -> Outcome:
     """packed, without the dimensions reduced (1 with keepdim)"""
     dim: Any = args.values.get("dim")
-    if isinstance(dim, (tuple, list)) and not dim:
-        raise Unknowable("an empty list of dimensions reduces nothing here")
+    if (isinstance(dim, (tuple, list)) and not dim) or args.layout().rank == 0:
+        raise Unknowable("with nothing to reduce the tensor itself may come back")
     return Result(contiguous(reduced_shape(args)))
 
 
@@ -40,12 +40,13 @@ def log_of_sums(args: Args) -> Outcome:
 
 
 # fmt: off
+NOTHING = "with nothing to reduce the tensor itself may come back"
 TAIL = "*, bool? keepdim=False, ScalarType? dtype=None, Tensor? mask=None) -> Tensor"
 for _name in ("sum", "prod", "amax", "amin", "argmax", "argmin", "mean", "median", "logsumexp"):
-    op(f"masked_{_name}(Tensor self, int[1]? dim=None, {TAIL}", alias=FRESH, layout=reduced, example=f"torch.masked.{_name}(x, -1, mask=x > 0.5)", spellings=(f"torch.masked.{_name}",), path_only=True)
+    op(f"masked_{_name}(Tensor self, int[1]? dim=None, {TAIL}", alias=FRESH, layout=reduced, example=f"torch.masked.{_name}(x, -1, mask=x > 0.5)", spellings=(f"torch.masked.{_name}",), path_only=True, unknown=NOTHING)
 op(f"masked_norm(Tensor self, Any ord=2.0, int[1]? dim=None, {TAIL}", alias=FRESH, layout=reduced, example="torch.masked.norm(x, 2.0, -1)", spellings=("torch.masked.norm",), path_only=True)
 for _name in ("var", "std"):
-    op(f"masked_{_name}(Tensor self, int[1]? dim=None, bool? unbiased=None, *, int? correction=None, {TAIL[3:]}", alias=FRESH, layout=reduced, example=f"torch.masked.{_name}(x, -1)", spellings=(f"torch.masked.{_name}",), path_only=True)
+    op(f"masked_{_name}(Tensor self, int[1]? dim=None, Any unbiased=None, *, Any correction=None, {TAIL[3:]}", alias=FRESH, layout=reduced, example=f"torch.masked.{_name}(x, -1)", spellings=(f"torch.masked.{_name}",), path_only=True)
 for _name in ("cumsum", "cumprod", "softmax", "log_softmax", "softmin"):
     op(f"masked_{_name}(Tensor self, int dim, {TAIL.replace('bool? keepdim=False, ', '')}", alias=FRESH, layout=scanned, example=f"torch.masked.{_name}(x, 0)", spellings=(f"torch.masked.{_name}",), path_only=True)
 op("masked_normalize(Tensor self, float ord, int dim, *, float eps=1e-12, ScalarType? dtype=None, Tensor? mask=None) -> Tensor", alias=FRESH, layout=normalized, example="torch.masked.normalize(x, 2.0, 0)", spellings=("torch.masked.normalize",), path_only=True)

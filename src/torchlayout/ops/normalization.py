@@ -50,9 +50,14 @@ def batch_norm(args: Args) -> Outcome:
 
 
 def native_batch_norm(args: Args) -> Outcome:
-    """three tensors: like batch_norm's, and a mean and an inverse deviation for each channel"""
-    first = batch_norm(args)
-    return first, packed_somehow(args), packed_somehow(args)
+    """three tensors: like batch_norm's; a mean and an inverse deviation for each channel (nothing without training)"""
+    training = args.values.get("training", True)
+    if is_unknown(training):
+        statistics = packed_somehow(args)
+    else:
+        channels = args.reaching(args.layout(), 1).sizes[1]
+        statistics = Result(contiguous((channels if training else 0,)))
+    return batch_norm(args), statistics, statistics
 
 
 def group_norm(args: Args) -> Outcome:

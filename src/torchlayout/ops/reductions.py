@@ -133,6 +133,19 @@ def at_quantiles(args: Args) -> Outcome:
     return Result(layout, full_precision(args.operand().dtype))
 
 
+def hashed(args: Args) -> Outcome:
+    """packed, without the dimensions reduced (1 with keepdim)"""
+    return Result(contiguous(reduced_shape(args)))
+
+
+def segments(args: Args) -> Outcome:
+    """packed: the segments in place of one dimension"""
+    layout, axis = args.ranked("data"), args.integer("axis")
+    name, less = ("lengths", 0) if isinstance(args["lengths"], Operand) else ("offsets", 1)
+    parts = args.ranked(name).sizes
+    return Result(contiguous((*parts[:-1], parts[-1] - less, *layout.sizes[axis + 1 :])), args.operand("data").dtype)
+
+
 def scanned(args: Args) -> Outcome:
     """the same sizes, packed (contiguous whatever came in)"""
     return Result(contiguous(args.layout().shape), summed_dtype(args))
@@ -192,6 +205,9 @@ op("linalg_matrix_norm(Tensor self, Any ord='fro', int[] dim=[-2,-1], bool keepd
 for _name in ("quantile", "nanquantile"):
     op(f"{_name}(Tensor self, Tensor q, int? dim=None, bool keepdim=False, *, str interpolation='linear') -> Tensor", alias=FRESH, layout=at_quantiles, example=f"x.{_name}(torch.tensor([0.1, 0.9]), -1)")
     op(f"{_name}.scalar(Tensor self, float q, int? dim=None, bool keepdim=False, *, str interpolation='linear') -> Tensor", alias=FRESH, layout=at_quantiles, example=f"x.{_name}(0.5, 0)")
+op("hash_tensor(Tensor self, int[1] dim=[], *, bool keepdim=False, int mode=0) -> Tensor", alias=FRESH, layout=hashed, example="torch.hash_tensor(x, -1)")
+for _name in ("segment_reduce", "_segment_reduce"):
+    op(f"{_name}(Tensor data, str reduce, *, Tensor? lengths=None, Tensor? indices=None, Tensor? offsets=None, int axis=0, bool unsafe=False, Scalar? initial=None) -> Tensor", alias=FRESH, layout=segments, example="torch.segment_reduce(x, 'sum', lengths=torch.tensor([x.size(0)]))", spellings=(f"torch.ops.aten.{_name}",))
 op("trace(Tensor self) -> Tensor", alias=FRESH, layout=trace, example="x.trace()")
 for _name in ("cumsum", "cumprod"):
     op(f"{_name}(Tensor self, int dim, {DTYPE}) -> Tensor", alias=FRESH, layout=scanned, example=f"x.{_name}(0)")
