@@ -261,7 +261,7 @@ op("reduce.list(Tensor[] tensor, str pattern, Any reduction, **int axes_lengths)
 op("repeat(Tensor tensor, str pattern, **int axes_lengths) -> Tensor(a)", alias=MAYBE_VIEW, layout=repeated, example="einops.repeat(x, 'a b -> a b c', c=2)", spellings=path("repeat"), unknown=MERGES, path_only=True)
 op("repeat.list(Tensor[] tensor, str pattern, **int axes_lengths) -> Tensor", alias=FRESH, layout=repeated, example="einops.repeat([x, x], 'n a b -> n a b c', c=2)", spellings=path("repeat"), unknown=MERGES, path_only=True)
 op("einsum(Any[] tensors_and_pattern) -> Tensor", alias=MAYBE_VIEW, layout=summed, example="einops.einsum(x, x, 'a b, a b -> a')", spellings=("einops.einsum", "einops.einops.einsum"), unknown="as torch.einsum", path_only=True)
-op("parse_shape(Tensor x, str pattern) -> Any", alias=FRESH, layout=parsed_shape, example="einops.parse_shape(x, 'a b')", spellings=("einops.parse_shape", "einops.einops.parse_shape"), path_only=True)
+op("parse_shape(Tensor x, str pattern) -> Any", alias=FRESH, layout=parsed_shape, example="einops.parse_shape(x, 'a b')", spellings=("einops.parse_shape", "einops.einops.parse_shape"), path_only=True, unknown="the pattern has an ellipsis")
 op("asnumpy(Tensor tensor) -> Any", alias=VIEW, layout=to_numpy, example="einops.asnumpy(x)", spellings=("einops.asnumpy", "einops.einops.asnumpy", "einops.array_api.asnumpy"), path_only=True)
 
 # fmt: on

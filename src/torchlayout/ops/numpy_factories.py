@@ -120,7 +120,7 @@ for _name in ("random", "random_sample", "standard_normal"):
 for _name, _parameters in {"uniform": "Any low=0.0, Any high=1.0", "normal": "Any loc=0.0, Any scale=1.0", "randint": "Any low, Any? high=None"}.items():
     op(f"{_name}({_parameters}, Any? size=None, Any? dtype=None) -> Tensor", alias=FRESH, layout=random("size"), example=f"np.random.{_name}(1, 2, (2, 3))", spellings=paths(f"random.{_name}"), numpy=True, path_only=True, unknown="without a size it is a scalar")
 for _name in ("frombuffer", "fromfile", "fromiter", "fromstring"):
-    op(f"{_name}(Any buffer, Any? dtype=None, Any count=-1, **Any rest) -> Tensor", alias=FRESH, layout=from_buffer, example="np.frombuffer(b'12345678')", spellings=paths(_name), numpy=True, path_only=True)
+    op(f"{_name}(Any buffer, Any? dtype=None, Any count=-1, **Any rest) -> Tensor", alias=FRESH, layout=from_buffer, example="np.frombuffer(b'12345678')", spellings=paths(_name), numpy=True, path_only=True, unknown="how long it is")
 for _name in ("load", "loadtxt", "genfromtxt"):
     op(f"{_name}(Any file, **Any rest) -> Any", alias=FRESH, layout=loaded, example="", spellings=paths(_name), numpy=True, path_only=True, unknown="files keep Fortran order too")
 # fmt: on
