@@ -469,8 +469,8 @@ def _describe(args: Sequence[Any], kwargs: Mapping[str, Any]) -> str:
 
 # ---------------------------------------------------------------- examples
 def check_example(example: str, x: torch.Tensor, world: World | None = None) -> Verdict:
-    """Evaluate an example (an expression over `x`, `torch`, `F`, `np`, `einops`, and `a`, x as an array), comparing its outermost call, attribute or
-    subscript; everything inside is evaluated by torch alone."""
+    """Evaluate an example (an expression over `x`, `torch`, `F`, `np`, `einops`, and `a`, x as an array), comparing
+    its outermost call, attribute or subscript; everything inside is evaluated by torch alone."""
     scope: dict[str, Any] = {"torch": torch, "F": F, "np": np, "x": x if world else replica(x)}
     if example.startswith(("np.", "a.")):
         scope["a"] = scope["x"].cpu().numpy()
