@@ -17,7 +17,7 @@ from torchlayout.interp.numbers import arithmetic, compare_values, negate
 from torchlayout.interp.operate import operate, subscript
 from torchlayout.interp.refine import assume, truth_of
 from torchlayout.interp.state import State, join_states
-from torchlayout.interp.tensors import as_size, as_tensor
+from torchlayout.interp.tensors import NOT_TENSORS, as_size, as_tensor
 from torchlayout.interp.text import expression_text
 from torchlayout.interp.values import (
     Container,
@@ -181,13 +181,17 @@ def _tensor_like(value: Value) -> bool:
     return isinstance(value, Opaque) and value.kind in ("tensor", "ndarray")
 
 
+def _may_be_tensor(value: Value) -> bool:
+    return isinstance(value, (Tensor, Union_)) or (isinstance(value, Opaque) and value.kind not in NOT_TENSORS)
+
+
 def tensor_binary(row: str | None, op: str, left: Value, right: Value, span: nodes.Span, st: State, fr: Frame) -> Value:
     """An operator with a tensor on one side at least."""
     unknown = Opaque((fr.place(span), "operator"), kind="tensor")
     if row is None:
         return unknown
-    if not isinstance(left, Tensor) and isinstance(right, Tensor) and row != "matmul":
-        left, right = right, left  # what is known decides the layout
+    if isinstance(right, Tensor) and row != "matmul" and not _may_be_tensor(left):
+        left, right = right, left  # a number has no part in the layout
     numpy = any(isinstance(side, Tensor) and side.numpy for side in (left, right))
     if isinstance(right, (str, type(None))):
         return unknown
@@ -229,20 +233,36 @@ def _compare(node: nodes.Compare, st: State, fr: Frame) -> Value:
 def _bool(node: nodes.BoolOp, st: State, fr: Frame) -> Value:
     """`and` and `or`: each later operand is reached only where the earlier ones did not decide."""
     stop_on = node.op == "or"
-    results: list[Value] = []
+    ends: list[tuple[Value, State]] = []
+    state = st
     for place, operand in enumerate(node.values):
-        value = evaluate(operand, st, fr)
-        known = truth_of(value, st)
-        last = place == len(node.values) - 1
-        if known is stop_on or last:
-            results.append(value)
+        value = evaluate(operand, state, fr)
+        known = truth_of(value, state)
+        if known is stop_on or place == len(node.values) - 1:
+            ends.append((value, state))
             break
         if known is None:
-            results.append(value)
-            inner = st.copy()
-            if assume(operand, not stop_on, inner, fr):
-                st.env = inner.env
-    return join_all(results, fr.place(node.span))
+            ends.append((_that_count_as(stop_on, value, state), state))
+            state = state.copy()
+            if not assume(operand, not stop_on, state, fr):
+                break
+    value, joined = ends[0]
+    for other, end in ends[1:]:
+        value = join(settled_in(value, joined), settled_in(other, end), fr.place(node.span))
+        merged = join_states(joined, end, fr.place(node.span))
+        assert merged is not None
+        joined = merged
+    if joined is not st:
+        st.become(joined)
+    return value
+
+
+def _that_count_as(truth: bool, value: Value, st: State) -> Value:
+    """The alternatives of a value that may count as true (or false): `x or y` is x only where x is not None."""
+    if not isinstance(value, Union_):
+        return value
+    kept = tuple(choice for choice in value.choices if truth_of(choice, st) in (truth, None))
+    return kept[0] if len(kept) == 1 else Union_(kept) if kept else value
 
 
 def _conditional(node: nodes.Conditional, st: State, fr: Frame) -> Value:
