@@ -241,7 +241,7 @@ def refusal(site: Site) -> tuple[Visit, Case, bool] | None:
     """
     visits = site.relevant()
     for visit in visits:
-        if visit.proven and all(is_refused(visit, case) and not case.weak for case in visit.proven):
+        if visit.proven and all(is_refused(visit, case) for case in visit.proven):
             return _in_general(site) or (visit, visit.proven[0], True)
     if not visits or not all(_always_refused(visit) for visit in visits):
         return None
@@ -249,8 +249,9 @@ def refusal(site: Site) -> tuple[Visit, Case, bool] | None:
 
 
 def _always_refused(visit: Visit) -> bool:
-    cases = visit.assumed
-    return bool(cases) and all(is_refused(visit, case) and not case.weak for case in cases)
+    from torchlayout.rules.seen import is_weak
+
+    return bool(visit.assumed) and all(is_refused(visit, case) and not is_weak(visit, case) for case in visit.assumed)
 
 
 def _in_general(site: Site) -> tuple[Visit, Case, bool] | None:

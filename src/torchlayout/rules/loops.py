@@ -9,7 +9,7 @@ from torchlayout.interp.trace import Site, Visit
 from torchlayout.program.nodes import Span
 from torchlayout.rules import edits, mend, tell
 from torchlayout.rules.finding import Edit, Fix, Safety
-from torchlayout.rules.seen import Seen, assumed_cases, is_packed, shares
+from torchlayout.rules.seen import Seen, assumed_cases, is_packed, is_weak, shares
 from torchlayout.sizes import NO
 
 
@@ -26,11 +26,10 @@ def of_the_loop(visit: Visit) -> str:
 
 def what_is_copied(site: Site) -> str:
     """ "copies B*T elements", or "may copy"."""
-    cases = [case for _, case in assumed_cases(site)]
-    if site.name == "contiguous":
-        sure = all(is_packed(case) is NO and not case.weak for case in cases)
-    else:
-        sure = all(shares(case) is NO and not case.weak for case in cases)
+    found = assumed_cases(site)
+    cases = [case for _, case in found]
+    answer = is_packed if site.name == "contiguous" else shares
+    sure = all(answer(case) is NO and not is_weak(visit, case) for visit, case in found)
     operand = cases[0].operand() if cases else None
     count = tell.elements(operand, cases[0].facts) if operand is not None else None
     verb = "copies" if sure else "may copy"

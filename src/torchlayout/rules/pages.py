@@ -1,6 +1,6 @@
 """The pages of docs/rules, made of the rules themselves.
 
-    python -m torchlayout.rules.pages docs/rules        writes them; a test fails when they are stale
+python -m torchlayout.rules.pages docs/rules        writes them; a test fails when they are stale
 """
 
 from __future__ import annotations

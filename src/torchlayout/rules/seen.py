@@ -134,24 +134,35 @@ def assumed_cases(site: Site) -> list[tuple[Visit, Case]]:
 
 
 def always(site: Site, question: Question) -> bool:
-    """Whether every proven case of every visit says so, and rests on nothing weak."""
+    """Whether every proven case of every visit says so. (Nothing is taken for granted there, so none is weak.)"""
     visits = known_visits(site)
-    return bool(visits) and all(
-        visit.proven and all(question(case) and not case.weak for case in visit.proven) for visit in visits
-    )
+    return bool(visits) and all(visit.proven and all(map(question, visit.proven)) for visit in visits)
+
+
+def is_weak(visit: Visit, case: Case) -> bool:
+    """Whether an assumed case rests on more than the usual assumptions. It does not where the proven world has the
+    very same strides, as behind an operator that packs whatever it is given."""
+    if not case.weak:
+        return False
+    parameter = case.refused.parameter if case.refused is not None else "self"
+    operand = case.operand(parameter)
+    if operand is None or None in operand.layout.strides:
+        return True
+    proven = [one.operand(parameter) for one in visit.proven]
+    return not any(one is not None and one.layout == operand.layout for one in proven)
 
 
 def usually(site: Site, question: Question) -> bool:
     """Whether every assumed case that counts says so, and rests on nothing weak."""
     visits = site.relevant()
     return bool(visits) and all(
-        visit.assumed and all(question(case) and not case.weak for case in visit.assumed) for visit in visits
+        visit.assumed and all(question(case) and not is_weak(visit, case) for case in visit.assumed) for visit in visits
     )
 
 
 def sometimes(site: Site, question: Question) -> bool:
     """Whether some assumed case that counts says so, and rests on nothing weak."""
-    return any(question(case) and not case.weak for _, case in assumed_cases(site))
+    return any(question(case) and not is_weak(visit, case) for visit, case in assumed_cases(site))
 
 
 def innermost_loop(site: Site) -> str | None:
@@ -246,7 +257,7 @@ def refusal(site: Site, kind: str) -> tuple[Visit, Case, str] | None:
     for visit in site.relevant():
         for cases in (visit.assumed, visit.proven):
             for case in cases:
-                if case.refused is not None and case.refused.kind == kind and not case.weak:
+                if case.refused is not None and case.refused.kind == kind and not is_weak(visit, case):
                     if rank_decides(visit, case):
                         continue
                     whole = all(other.refused is not None for other in cases)

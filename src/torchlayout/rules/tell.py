@@ -24,6 +24,8 @@ MAX_COUNT = 40
 
 MAX_SIZE_TEXT = 24
 """Characters of one size in a message."""
+MAX_LAYOUT_TEXT = 120
+"""Characters of sizes and strides together, beyond which single ones are shown shorter still."""
 
 MAX_RELATED = 6
 """Steps of a value's history that a finding shows, the latest first."""
@@ -60,14 +62,19 @@ def bracketed(texts: Iterable[str]) -> str:
 
 
 def layout_text(operand: Operand, facts: Facts) -> str:
-    """ "sizes (B, C), strides (1, B)"."""
-    shape, stride = bracketed(shape_texts(operand, facts)), bracketed(stride_texts(operand, facts))
+    """ "sizes (B, C) and strides (1, B)"; a size or stride too long to read is an ellipsis."""
     form = " (channels_last)" if _is_channels_last(operand.layout, facts) else ""
-    return f"sizes {shape} and strides {stride}{form}"
+    shape, stride = shape_texts(operand, facts), stride_texts(operand, facts)
+    for most in (MAX_SIZE_TEXT, MAX_SIZE_TEXT // 2):
+        sizes, strides = (bracketed(_short(text, most) for text in texts) for texts in (shape, stride))
+        text = f"sizes {sizes} and strides {strides}"
+        if len(text) <= MAX_LAYOUT_TEXT:
+            break
+    return text + form
 
 
-def _short(text: str) -> str:
-    return text if len(text) <= MAX_SIZE_TEXT else "\N{HORIZONTAL ELLIPSIS}"
+def _short(text: str, most: int = MAX_SIZE_TEXT) -> str:
+    return text if len(text) <= most else "\N{HORIZONTAL ELLIPSIS}"
 
 
 def _is_channels_last(layout: Layout, facts: Facts) -> bool:
