@@ -25,6 +25,7 @@ from torchlayout.interp.values import (
     Tensor,
     Union_,
     Value,
+    join,
     join_all,
 )
 from torchlayout.ops import Alias, DType, find_method
@@ -48,8 +49,8 @@ def get_attribute(value: Value, name: str, span: Span, st: State, fr: Frame) -> 
     if isinstance(value, Module):
         return _of_module(value, name, span, st, fr)
     if isinstance(value, Union_):
-        found = [get_attribute(choice, name, span, st, fr) for choice in value.choices if choice is not None]
-        return join_all(found, (fr.place(span), name))
+        options = [get_attribute(choice, name, span, st, fr) for choice in value.choices if choice is not None]
+        return join_all(options, (fr.place(span), name))
     if isinstance(value, Sequence) and name in value.names:
         return value.items[value.names.index(name)]
     if isinstance(value, Class):
@@ -105,10 +106,27 @@ def _of_opaque(value: Opaque, name: str, span: Span, st: State, fr: Frame) -> Va
 def of_instance(value: Instance, name: str, span: Span, st: State, fr: Frame) -> Value:
     """An attribute of an object of a linted class: set on the object, defined by the class, or unknown."""
     attributes = st.heap.get(value.ref)
-    if isinstance(attributes, Dictionary):
-        if name in attributes.items:
-            return attributes.items[name]
+    own: Value = None
+    if isinstance(attributes, Dictionary) and name in attributes.items:
+        own = attributes.items[name]
+        if name not in attributes.maybe:
+            return own
+    found = _of_class(value, name, span, st, fr)
+    if isinstance(attributes, Dictionary) and name in attributes.items:
+        return own if _is_made_up(found) else join(own, found, (fr.place(span), name))
+    return found
+
+
+def _is_made_up(value: Value) -> bool:
+    """Whether nothing is known of an attribute: reading it there would raise."""
+    return isinstance(value, Opaque)
+
+
+def _of_class(value: Instance, name: str, span: Span, st: State, fr: Frame) -> Value:
+    """What an object has by its class."""
     found = member(value.cls, name, fr.run)
+    if found is None and any(name in cls.members for cls in value.cls.lineage()):
+        return None
     if isinstance(found, Function):
         if found.kind == "static":
             return found
@@ -159,9 +177,8 @@ def set_attribute(value: Value, name: str, new: Value, span: Span, st: State, fr
     record.use(fr, st.tensors_in(new), "stored", name, None, span)
     if isinstance(value, (Instance, Module)):
         attributes = st.heap.get(value.ref)
-        items = dict(attributes.items) if isinstance(attributes, Dictionary) else {}
-        items[name] = _named(new, value, name)
-        st.heap[value.ref] = Dictionary(items)
+        before = attributes if isinstance(attributes, Dictionary) else Dictionary({})
+        st.heap[value.ref] = before.put(name, _named(new, value, name))
     elif isinstance(value, Tensor) and name == "data":
         from torchlayout.interp.operate import replace_everywhere
 

@@ -6,9 +6,10 @@ Each handler gives the value of a call, or None where it is not known.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from torchlayout.interp import record, shapes
+from torchlayout.interp import record
 from torchlayout.interp.frame import Frame
 from torchlayout.interp.operate import QUERIES
 from torchlayout.interp.state import State
@@ -17,6 +18,7 @@ from torchlayout.interp.trace import Loop
 from torchlayout.interp.values import (
     Container,
     Dictionary,
+    Held,
     Instance,
     Many,
     Opaque,
@@ -29,7 +31,7 @@ from torchlayout.interp.values import (
     items_of,
     join_all,
 )
-from torchlayout.layouts import unknown_strides, with_leading
+from torchlayout.layouts import settle_shape, unknown_strides, with_leading
 from torchlayout.program import nodes
 from torchlayout.sizes import Poly, Rest, product
 
@@ -51,7 +53,7 @@ def iterate(value: Value, st: State, fr: Frame, span: nodes.Span) -> Value:
     if is_sequence(value):
         return value
     if isinstance(value, Dictionary):
-        if value.rest is None:
+        if value.rest is None and not value.maybe:
             return Sequence("tuple", tuple(value.items))
         return Many(Opaque((fr.place(span), "key"), kind="str"), "tuple")
     tensor = value if isinstance(value, Tensor) else None
@@ -78,11 +80,11 @@ def _len(arguments: Arguments, node: nodes.Call, st: State, fr: Frame) -> Value:
         rests = [item for item in value.items if isinstance(item, Rest)]
         if not rests:
             return len(value.items)
-        settled = shapes.settle_shape(tuple(value.items), st.facts)
+        settled = settle_shape(tuple(value.items), st.facts)
         if not any(isinstance(item, Rest) for item in settled):
             return len(settled)
         return Opaque(("rank", rests[0].key), None, True, None, "int")
-    if isinstance(value, (Dictionary,)) and value.rest is None:
+    if isinstance(value, Dictionary) and value.rest is None and not value.maybe:
         return len(value.items)
     if isinstance(value, Container):
         return _len(type(arguments)([value.items], {}), node, st, fr)
@@ -152,14 +154,16 @@ def _as(kind: str) -> Handler:
 def _dict(arguments: Arguments, node: nodes.Call, st: State, fr: Frame) -> Value:
     items = dict(arguments.kwargs)
     rest: Value | None = Opaque((fr.place(node.span), "rest")) if arguments.open_kwargs else None
+    maybe: frozenset[object] = frozenset()
     if arguments.args:
         given = st.load(arguments.args[0])
         if isinstance(given, Dictionary):
+            maybe = given.maybe - items.keys()
             items = {**given.items, **items}
             rest = given.rest
         else:
             rest = Opaque((fr.place(node.span), "rest"))
-    return st.hold(("dict", fr.place(node.span)), Dictionary(items, rest))
+    return st.hold(("dict", fr.place(node.span)), Dictionary(items, rest, maybe))
 
 
 def _int(arguments: Arguments, node: nodes.Call, st: State, fr: Frame) -> Value:
@@ -227,8 +231,8 @@ def _map(arguments: Arguments, node: nodes.Call, st: State, fr: Frame) -> Value:
         if len(rows) <= MAX_RANGE:
             return Sequence("tuple", tuple(found))
         return Many(join_all(found, fr.place(node.span)), "tuple")
-    row = [join_all(items_of(part), (fr.place(node.span), i)) for i, part in enumerate(parts)]
-    return Many(call_value(function, Arguments(row, {}), node, st, fr, loop), "tuple")
+    once = [join_all(items_of(part), (fr.place(node.span), i)) for i, part in enumerate(parts)]
+    return Many(call_value(function, Arguments(once, {}), node, st, fr, loop), "tuple")
 
 
 def _isinstance(arguments: Arguments, node: nodes.Call, st: State, fr: Frame) -> Value:
@@ -284,6 +288,20 @@ def _checkpoint(arguments: Arguments, node: nodes.Call, st: State, fr: Frame) ->
 def _same(arguments: Arguments, node: nodes.Call, st: State, fr: Frame) -> Value:
     """Wrappers that give back what they are given, or what behaves like it (`torch.compile`, `nn.Parameter`)."""
     return arguments.args[0] if arguments.args else None
+
+
+def _copy(arguments: Arguments, node: nodes.Call, st: State, fr: Frame) -> Value:
+    """`copy.copy(x)`: another object over the same storage or items."""
+    value = arguments.args[0] if arguments.args else None
+    place = fr.place(node.span)
+    if isinstance(value, Held):
+        return st.hold(("copy", place), st.load(value))
+    if isinstance(value, Tensor):
+        return replace(value, ident=(place, "copy"))
+    if isinstance(value, Instance):
+        st.heap[("copy", place)] = st.heap.get(value.ref, Dictionary({}))
+        return Instance(value.cls, ("copy", place))
+    return Opaque((place, "copy"))
 
 
 def _parameter(arguments: Arguments, node: nodes.Call, st: State, fr: Frame) -> Value:
@@ -348,7 +366,7 @@ BUILTIN_CALLS: dict[str, Handler] = {
     ), "typing.cast": lambda a, n, s, f: a.args[1] if len(a.args) == 2 else None,
     "torch.Size": _as("tuple"), "builtins.float": _number, "builtins.abs": _number, "builtins.round": _number,
     "math.sqrt": _number, "math.log": _number, "math.exp": _number, "math.pow": _number, "math.log2": _number,
-    "math.cos": _number, "math.sin": _number, "time.time": _number, "copy.copy": _same,
+    "math.cos": _number, "math.sin": _number, "time.time": _number, "copy.copy": _copy,
 }  # fmt: skip
 
 __all__ = ["BUILTIN_CALLS", "QUERIES", "iterate", "product_of", "unknown_strides"]

@@ -5,7 +5,7 @@ Everything that is not known gives an `Opaque` value, and forgets the contents o
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from torchlayout.interp import record
@@ -40,8 +40,8 @@ from torchlayout.interp.values import (
     items_of,
     join_all,
 )
-from torchlayout.ops import Operand, find_function, find_method
 from torchlayout.layouts import channels_last, contiguous, unknown_strides
+from torchlayout.ops import Operand, find_function, find_method
 from torchlayout.ops.modules import find_module
 from torchlayout.program import nodes
 from torchlayout.program.nodes import Span
@@ -151,9 +151,7 @@ def call_linted(
         forget(arguments, st, fr, span)
         record.use(fr, [t for v in arguments.values() for t in st.tensors_in(v)], "argument", function.name, None, span)
         return Opaque((fr.place(span), "call"))
-    return call_function(
-        function, args, arguments.kwargs, span, st, fr, open_ended=arguments.open_kwargs, loop=loop
-    )
+    return call_function(function, args, arguments.kwargs, span, st, fr, open_ended=arguments.open_kwargs, loop=loop)
 
 
 def call_path(path: str, arguments: Arguments, node: nodes.Call, st: State, fr: Frame) -> Value:
@@ -176,9 +174,7 @@ def call_path(path: str, arguments: Arguments, node: nodes.Call, st: State, fr: 
             text = describe(node)
             name = path.rpartition(".")[2]
             receiver = node.args[0].value if node.args and not node.args[0].star else None
-            value = operate(
-                fr, st, rows, arguments.args, arguments.kwargs, node.span, name, "function", receiver, text
-            )
+            value = operate(fr, st, rows, arguments.args, arguments.kwargs, node.span, name, "function", receiver, text)
             return Opaque((fr.place(node.span), "call"), kind="tensor") if value is None else value
     row = find_module(path)
     if row is not None:
@@ -286,7 +282,9 @@ def forget(arguments: Arguments, st: State, fr: Frame, span: Span) -> None:
             inner = st.load(value)
             unknown = Opaque((fr.place(span), "changed", value.ref))
             if isinstance(inner, Dictionary):
-                st.heap[value.ref] = Dictionary({}, join_all([*inner.items.values(), unknown], (fr.place(span), "items")))
+                st.heap[value.ref] = Dictionary(
+                    {}, join_all([*inner.items.values(), unknown], (fr.place(span), "items"))
+                )
             elif is_sequence(inner):
                 st.heap[value.ref] = Many(join_all([*items_of(inner), unknown], (fr.place(span), "items")), "list")
 

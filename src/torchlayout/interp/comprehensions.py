@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from torchlayout.interp.builtin_calls import iterate
 from torchlayout.interp.frame import Frame, LoopFrame
-from torchlayout.interp.loops import changed_names
-from torchlayout.interp.state import State
+from torchlayout.interp.loops import changed_names, walk
+from torchlayout.interp.state import State, join_states, settled
 from torchlayout.interp.trace import Loop
 from torchlayout.interp.values import Dictionary, Many, Sequence, Value, items_of, join_all
 from torchlayout.program import nodes
@@ -17,17 +17,19 @@ MAX_UNROLLED = 8
 
 def comprehension(node: nodes.Comprehension, st: State, fr: Frame) -> Value:
     """The value of a comprehension; its own names do not leak."""
-    outer = dict(st.env)
+    outer = st.copy()
     loop = LoopFrame(Loop(_range_of(node), "comprehension"), changed_names((node.clauses, node.element)))
     fr.loops.append(loop)
     context = fr.context
     values, complete = _run(node, 0, st, fr)
     fr.context = context
     fr.loops.pop()
-    walrus = {name: value for name, value in st.env.items() if name in outer and outer[name] is not value}
-    st.env = outer
-    del walrus
     place = fr.place(node.span)
+    values = [settled(value, st.facts) for value in values]
+    inner = State({**outer.env, **{n: st.env[n] for n in _walrus_names(node) if n in st.env}}, st.heap, st.facts)
+    end = join_states(outer, inner, (place, "after"))
+    assert end is not None
+    st.become(end)
     if node.kind == "dict":
         return st.hold(("dict", place), _dictionary(values, complete, place))
     if complete:
@@ -35,6 +37,11 @@ def comprehension(node: nodes.Comprehension, st: State, fr: Frame) -> Value:
     else:
         made = Many(join_all(values, (place, "item")), "tuple" if node.kind == "generator" else node.kind)
     return st.hold(("list", place), made) if node.kind == "list" else made
+
+
+def _walrus_names(node: nodes.Comprehension) -> list[str]:
+    """Names that `:=` inside binds in the scope around the comprehension."""
+    return [found.target.id for found in walk((node.clauses, node.element)) if isinstance(found, nodes.Walrus)]
 
 
 def _dictionary(values: list[Value], complete: bool, place: object) -> Dictionary:

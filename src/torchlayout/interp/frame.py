@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 MAX_STEPS = 20_000
 """Nodes evaluated for one function that is looked at, with all that it calls; then the rest of it is unknown."""
+MAX_CALLER_STEPS = 6_000
+"""The same for a function that is run only for what it hands to others."""
 MAX_FILE_STEPS = 400_000
 """Nodes evaluated for one file."""
 MAX_CALL_DEPTH = 7
@@ -52,6 +54,9 @@ class Run:
         self.trace = Trace(unit.path)
         self.symbols = Symbols()
         self.steps = 0
+        self.limit = MAX_STEPS
+        self.proving = True
+        """Whether the proven world is worth running: what a public function is handed proves nothing of it."""
         self.total_steps = 0
         self.classes: dict[Hashable, Class | None] = {}
         self.functions: dict[Hashable, Value] = {}
@@ -70,7 +75,7 @@ class Run:
 
     def step(self) -> None:
         self.steps += 1
-        if self.steps > MAX_STEPS or self.total_steps + self.steps > MAX_FILE_STEPS:
+        if self.steps > self.limit or self.total_steps + self.steps > MAX_FILE_STEPS:
             raise OutOfBudget
 
     def new_facts(self) -> Facts:

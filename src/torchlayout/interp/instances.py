@@ -58,7 +58,9 @@ def instantiate(
     if isinstance(init, Function):
         call_function(init, [instance, *args], kwargs, span, st, fr, open_ended=open_ended)
     else:
-        record.use(fr, [t for v in (*args, *kwargs.values()) for t in st.tensors_in(v)], "argument", cls.name, None, span)
+        record.use(
+            fr, [t for v in (*args, *kwargs.values()) for t in st.tensors_in(v)], "argument", cls.name, None, span
+        )
     return instance
 
 
@@ -187,7 +189,7 @@ def call_module(module: Module, arguments: Arguments, node: nodes.Call, st: Stat
     def run(values: Mapping[str, Any], facts: Facts) -> Any:
         return row.forward(module.config, (), values, facts)
 
-    applied = apply(run, Alias.FRESH, kinds, bound, st, place, fr.site(node.span), f"nn.{row.name}")
+    applied = apply(run, Alias.FRESH, kinds, bound, st, place, fr.site(node.span), f"nn.{row.name}", fr.run.proving)
     op = Op(f"{row.name}({row.takes}) -> Any", Alias.FRESH, _no_transfer, "", "", (), None, None, False, False)
     record.visit(fr, node.span, row.name, "module", op, applied, node.func, False)
     record.operand_uses(fr, applied, row.name, node.span)

@@ -42,9 +42,9 @@ def changed_names(body: tuple[object, ...]) -> frozenset[str]:
         elif isinstance(node, (nodes.AugAssign, nodes.For, nodes.Walrus, nodes.Clause)):
             found.update(_targets(node.target))
         elif isinstance(node, nodes.With):
-            for _, target in node.items:
-                if target is not None:
-                    found.update(_targets(target))
+            for _, bound in node.items:
+                if bound is not None:
+                    found.update(_targets(bound))
         elif isinstance(node, nodes.Call):
             found.update(_written_by(node))
     return frozenset(found)
@@ -122,8 +122,8 @@ def root_path(node: nodes.Expr) -> str | None:
 
 
 _VIEWING = frozenset(
-    "view reshape transpose permute t T mT contiguous flatten unflatten unsqueeze squeeze detach data float half double "
-    "to narrow select chunk split expand movedim swapaxes size dim shape weight bias clone".split()
+    "view reshape transpose permute t T mT contiguous flatten unflatten unsqueeze squeeze detach data float half "
+    "double to narrow select chunk split expand movedim swapaxes size dim shape weight bias clone".split()
 )
 """Methods that give the same on every turn if their receiver and arguments do."""
 

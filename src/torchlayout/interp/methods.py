@@ -31,12 +31,12 @@ if TYPE_CHECKING:
     from torchlayout.interp.calls import Arguments
 
 TENSOR_ONLY_METHODS = frozenset(
-    "view permute contiguous unsqueeze reshape transpose flatten squeeze size dim expand expand_as view_as chunk unbind "
-    "masked_fill masked_fill_ softmax matmul bmm narrow requires_grad_ detach clone is_contiguous numel unfold "
+    "view permute contiguous unsqueeze reshape transpose flatten squeeze size dim expand expand_as view_as chunk "
+    "unbind masked_fill masked_fill_ softmax matmul bmm narrow requires_grad_ detach clone is_contiguous numel unfold "
     "index_select gather scatter_ scatter_add_ unflatten movedim swapaxes as_strided type_as transpose_ t_ "
     "repeat_interleave stride storage_offset data_ptr ndimension mul_ add_ sub_ div_ clamp clamp_ sigmoid tanh relu "
-    "cuda float half long bfloat16 to repeat topk argmax new_zeros new_ones new_full new_tensor new_empty roll log_softmax mm "
-    "split t mean sum norm cumsum einsum masked_select copy_ fill_ zero_ mT T".split()
+    "cuda float half long bfloat16 to repeat topk argmax new_zeros new_ones new_full new_tensor new_empty roll "
+    "log_softmax mm split t mean sum norm cumsum einsum masked_select copy_ fill_ zero_ mT T".split()
 )  # fmt: skip
 """Methods whose call tells that an unknown object is a tensor."""
 AMBIGUOUS_METHODS = frozenset("split to t repeat mean sum norm copy_ size dim flatten clone cuda float half".split())
@@ -130,9 +130,7 @@ def opaque_method(
 
 
 # ---------------------------------------------------------------- lists, dicts, strings
-def container_method(
-    receiver: Value, name: str, arguments: Arguments, node: nodes.Call, st: State, fr: Frame
-) -> Value:
+def container_method(receiver: Value, name: str, arguments: Arguments, node: nodes.Call, st: State, fr: Frame) -> Value:
     """What a method of a list, tuple, dict or string gives, and what it does to the container."""
     inner = st.load(receiver)
     place = fr.place(node.span)
@@ -176,12 +174,15 @@ def _list_method(
             st.heap[receiver.ref] = made
         return None
     if name in ("pop", "popleft"):
-        if isinstance(inner, Sequence) and inner.items and not in_loop and (not args or args[0] in (0, -1)):
+        if isinstance(inner, Sequence) and inner.items and not in_loop and (not args or _is_end(args[0])):
             first = name == "popleft" or (bool(args) and args[0] == 0)
             if isinstance(receiver, Held):
                 st.heap[receiver.ref] = Sequence(inner.kind, inner.items[1:] if first else inner.items[:-1])
             return inner.items[0] if first else inner.items[-1]
-        return join_all(items_of(inner), (place, "item"))
+        item = join_all(items_of(inner), (place, "item"))
+        if isinstance(receiver, Held):
+            st.heap[receiver.ref] = Many(item, "list")
+        return item
     if name in ("copy",):
         return st.hold(("list", place), inner)
     if name in ("reverse", "sort", "clear", "remove"):
@@ -195,6 +196,10 @@ def _list_method(
     return Opaque((place, name))
 
 
+def _is_end(index: Value) -> bool:
+    return type(index) is int and index in (0, -1)
+
+
 def _dictionary_method(
     receiver: Value, inner: Dictionary, name: str, arguments: Arguments, node: nodes.Call, st: State, fr: Frame
 ) -> Value:
@@ -203,22 +208,39 @@ def _dictionary_method(
     everything = [*inner.items.values(), *([] if inner.rest is None else [inner.rest])]
     if name in ("get", "pop", "setdefault") and args:
         key = args[0]
-        if isinstance(key, (str, int)) and key in inner.items:
-            return inner.items[key]
         fallback = args[1] if len(args) > 1 else None
-        if inner.rest is None and isinstance(key, (str, int)):
-            return fallback
-        return join_all([*everything, fallback], (place, "item"))
+        known = isinstance(key, (str, int))
+        if known and key in inner.items and key not in inner.maybe:
+            found: Value = inner.items[key]
+        elif known and key in inner.items:
+            found = join(inner.items[key], fallback, (place, "item"))
+        elif known and inner.rest is None:
+            found = fallback
+        else:
+            found = join_all([*everything, fallback], (place, "item"))
+        if isinstance(receiver, Held) and name != "get":
+            if not known:
+                rest = join_all([*everything, found], (place, "rest"))
+                st.heap[receiver.ref] = Dictionary(inner.items, rest).unsure()
+            elif name == "setdefault":
+                st.heap[receiver.ref] = inner.put(key, found)
+            else:
+                st.heap[receiver.ref] = inner.without(key)
+        return found
+    if name in ("clear", "popitem") and isinstance(receiver, Held):
+        st.heap[receiver.ref] = Dictionary({}) if name == "clear" else inner.unsure()
+        return None if name == "clear" else Opaque((place, name))
+    sure = inner.rest is None and not inner.maybe
     if name == "values":
-        if inner.rest is None:
+        if sure:
             return Sequence("tuple", tuple(inner.items.values()))
         return Many(join_all(everything, (place, "value")), "tuple")
     if name == "keys":
-        if inner.rest is None:
+        if sure:
             return Sequence("tuple", tuple(inner.items))
         return Many(Opaque((place, "key"), kind="str"), "tuple")
     if name == "items":
-        if inner.rest is None:
+        if sure:
             return Sequence("tuple", tuple(Sequence("tuple", pair) for pair in inner.items.items()))
         pair = Sequence("tuple", (Opaque((place, "key"), kind="str"), join_all(everything, (place, "value"))))
         return Many(pair, "tuple")
@@ -228,7 +250,14 @@ def _dictionary_method(
         other = st.load(args[0]) if args else Dictionary(arguments.kwargs)
         if isinstance(other, Dictionary):
             rest = other.rest if inner.rest is None else inner.rest
-            st.heap[receiver.ref] = Dictionary({**inner.items, **other.items}, rest)
+            items = dict(inner.items)
+            for key, value in other.items.items():
+                unsure = key in other.maybe and key in items
+                items[key] = join(items[key], value, (place, key)) if unsure else value
+            if other.rest is not None:
+                items = {k: join(v, other.rest, (place, k)) if k not in other.items else v for k, v in items.items()}
+            maybe = (inner.maybe - (other.items.keys() - other.maybe)) | (other.maybe - inner.items.keys())
+            st.heap[receiver.ref] = Dictionary(items, rest, maybe)
         else:
             st.heap[receiver.ref] = Dictionary({}, join_all([*everything, Opaque((place, "updated"))], place))
         return None

@@ -49,7 +49,9 @@ def arithmetic(op: str, left: Value, right: Value, st: State, key: Hashable) -> 
         if found is not None:
             return found
     if all(_is_number(side) or _may_be_int(side) for side in (left, right)):
-        if op in ("/", "**") or any(isinstance(s, float) or getattr(s, "kind", None) == "number" for s in (left, right)):
+        if op in ("/", "**") or any(
+            isinstance(s, float) or getattr(s, "kind", None) == "number" for s in (left, right)
+        ):
             return Opaque((key, "number"), kind="number")
     return None
 

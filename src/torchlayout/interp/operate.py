@@ -2,15 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from typing import Any
 
 from torchlayout.interp import record
 from torchlayout.interp.frame import Frame, describe
 from torchlayout.interp.loops import unchanged_in_loop
 from torchlayout.interp.state import State, with_operands
-from torchlayout.interp.tensors import Applied, apply, apply_row, to_argument
-from torchlayout.interp.values import Dictionary, Held, Instance, Many, Opaque, Tensor, Union_, Value
+from torchlayout.interp.tensors import Applied, apply, apply_row, as_tensor, to_argument
+from torchlayout.interp.values import (
+    Dictionary,
+    Held,
+    Instance,
+    Many,
+    Opaque,
+    Tensor,
+    Union_,
+    Value,
+    join_tensors,
+    objects,
+)
 from torchlayout.interp.values import Sequence as SequenceValue
 from torchlayout.layouts import contiguous
 from torchlayout.ops import Alias, Op, Operand, Refused, attribute, index, select
@@ -43,7 +54,7 @@ def operate(
     if found is None:
         return None
     row, bound = found
-    applied = apply_row(row, bound, st, fr.place(span), fr.site(span), text or name)
+    applied = apply_row(row, bound, st, fr.place(span), fr.site(span), text or name, fr.run.proving)
     unchanged = name == "contiguous" and receiver is not None and unchanged_in_loop(fr, receiver)
     listed = record.in_lists(row, args, kwargs, st)
     if name not in QUERIES:
@@ -81,35 +92,43 @@ def _update_in_place(st: State, applied: Applied) -> None:
     replace_everywhere(st, before.ident, after)
 
 
-def replace_everywhere(st: State, ident: Any, after: Tensor) -> None:
-    """Give every name and container item that is this object its new layout."""
+def replace_everywhere(st: State, ident: Hashable, after: Tensor) -> None:
+    """Give every name and container item that is this object its new layout, and those that may be it both."""
     for store in (st.env, st.heap):
         for name, value in store.items():
-            changed = _replaced(value, ident, after, 3)
+            changed = _replaced(value, ident, after, st.facts, 3)
             if changed is not value:
                 store[name] = changed  # type: ignore[index]
 
 
-def _replaced(value: Value, ident: Any, after: Tensor, depth: int) -> Value:
-    if isinstance(value, Tensor):
-        return with_operands(value, after.proven, after.assumed) if value.ident == ident else value
+def _replaced(value: Value, ident: Hashable, after: Tensor, facts: Facts, depth: int) -> Value:
     if isinstance(value, Opaque):
-        return after if value.key == ident else value
+        if value.key == ident:
+            return after
+        tensor = as_tensor(value, facts) if value.key in objects(ident) else None
+        value = value if tensor is None else tensor
+    if isinstance(value, Tensor):
+        if value.ident == ident:
+            return with_operands(value, after.proven, after.assumed)
+        if objects(value.ident).isdisjoint(objects(ident)):
+            return value
+        both = join_tensors(value, after, ident)
+        return with_operands(value, both.proven, both.assumed)
     if depth == 0 or isinstance(value, (Held, Instance)):
         return value
     if isinstance(value, SequenceValue):
-        items = tuple(_replaced(item, ident, after, depth - 1) for item in value.items)
+        items = tuple(_replaced(item, ident, after, facts, depth - 1) for item in value.items)
         changed = any(new is not old for new, old in zip(items, value.items, strict=True))
         return SequenceValue(value.kind, items, value.names) if changed else value
     if isinstance(value, Many):
-        item = _replaced(value.item, ident, after, depth - 1)
+        item = _replaced(value.item, ident, after, facts, depth - 1)
         return Many(item, value.kind) if item is not value.item else value
     if isinstance(value, Dictionary):
-        inside = {k: _replaced(v, ident, after, depth - 1) for k, v in value.items.items()}
+        inside = {k: _replaced(v, ident, after, facts, depth - 1) for k, v in value.items.items()}
         changed = any(inside[k] is not value.items[k] for k in inside)
-        return Dictionary(inside, value.rest) if changed else value
+        return Dictionary(inside, value.rest, value.maybe) if changed else value
     if isinstance(value, Union_):
-        found = tuple(_replaced(choice, ident, after, depth - 1) for choice in value.choices)
+        found = tuple(_replaced(choice, ident, after, facts, depth - 1) for choice in value.choices)
         return Union_(found) if any(a is not b for a, b in zip(found, value.choices, strict=True)) else value
     return value
 
@@ -129,7 +148,7 @@ def subscript(fr: Frame, st: State, tensor: Tensor, node: nodes.Subscript, index
     text = f"{describe(node)}"
     applied = apply(
         run, Alias.VIEW, {"self": "Tensor", "indices": "Any"}, {"self": tensor, "indices": arguments}, st,
-        fr.place(node.span), fr.site(node.span), text,
+        fr.place(node.span), fr.site(node.span), text, fr.run.proving,
     )  # fmt: skip
     record.visit(fr, node.span, "[]", "subscript", SUBSCRIPT, applied, node.value, False)
     record.operand_uses(fr, applied, "[]", node.span)
@@ -143,7 +162,15 @@ def read_attribute(fr: Frame, st: State, tensor: Tensor, name: str, span: Span) 
         return attribute(bound["self"], name, facts)
 
     applied = apply(
-        run, Alias.VIEW, {"self": "Tensor"}, {"self": tensor}, st, fr.place(span), fr.site(span), f".{name}"
+        run,
+        Alias.VIEW,
+        {"self": "Tensor"},
+        {"self": tensor},
+        st,
+        fr.place(span),
+        fr.site(span),
+        f".{name}",
+        fr.run.proving,
     )
     if isinstance(applied.value, Opaque):
         return None

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import operator
+from collections.abc import Callable
 from typing import Any
 
 from torchlayout.interp.frame import Frame
@@ -29,6 +31,9 @@ from torchlayout.ops import Operand
 from torchlayout.program import nodes
 from torchlayout.sizes import MAYBE, NO, YES, Facts, Poly, Rest
 
+COMPARISONS: dict[str, Callable[[int, int], bool]] = {
+    "==": operator.eq, "!=": operator.ne, "<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge,
+}  # fmt: skip
 TENSOR_TYPES = frozenset({"torch.Tensor", "Tensor", "torch.nn.Parameter"})
 
 
@@ -80,7 +85,7 @@ def _read(node: nodes.Expr, st: State, fr: Frame) -> Value:
         holder = _read(node.value, st, fr)
         if isinstance(holder, Instance):
             attributes = st.heap.get(holder.ref)
-            if isinstance(attributes, Dictionary):
+            if isinstance(attributes, Dictionary) and node.attr not in attributes.maybe:
                 return attributes.items.get(node.attr, _MISSING)
     return _MISSING
 
@@ -97,7 +102,7 @@ def _store(node: nodes.Expr, value: Value, st: State, fr: Frame) -> None:
         if isinstance(holder, Instance):
             attributes = st.heap.get(holder.ref)
             if isinstance(attributes, Dictionary):
-                st.heap[holder.ref] = Dictionary({**attributes.items, node.attr: value}, attributes.rest)
+                st.heap[holder.ref] = attributes.put(node.attr, value)
 
 
 def _narrow(node: nodes.Expr, st: State, fr: Frame, keep: Any) -> bool:
@@ -173,16 +178,12 @@ def _rank(subject: nodes.Expr, left: nodes.Expr, op: str, right: nodes.Expr, st:
     tensor = as_tensor(value, st.facts) if isinstance(value, (Tensor, Opaque)) else None
     if tensor is None:
         return True
-    checks = {
-        "==": lambda n: n == wanted, "!=": lambda n: n != wanted, "<": lambda n: n < wanted, "<=": lambda n: n <= wanted,
-        ">": lambda n: n > wanted, ">=": lambda n: n >= wanted,
-    }  # fmt: skip
-    check = checks[op]
+    check = COMPARISONS[op]
     facts = st.facts
 
     def keep(operand: Operand) -> bool:
         rank = settle(operand.layout, facts).rank
-        return rank is None or check(rank)
+        return rank is None or bool(check(rank, wanted))
 
     proven = tuple(o for o in tensor.proven if keep(o))
     assumed = tuple(o for o in tensor.assumed if keep(o))

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from torchlayout.interp.attributes import Container
 from torchlayout.interp.definitions import class_of, function_of, member
-from torchlayout.interp.frame import Frame, OutOfBudget, Options, Run
+from torchlayout.interp.frame import MAX_CALLER_STEPS, MAX_STEPS, Frame, Options, OutOfBudget, Run
 from torchlayout.interp.functions import own_arguments, run_body
+from torchlayout.interp.roots import callers, telling
 from torchlayout.interp.state import State
 from torchlayout.interp.statements import execute_block
 from torchlayout.interp.trace import Loop, Trace
 from torchlayout.interp.values import Class, Dictionary, Function, Instance, Value
-from torchlayout.program.outline import Outline
 from torchlayout.program.unit import CannotLower, Entry, Unit
 from torchlayout.sizes import Facts
 
@@ -26,47 +26,17 @@ def run(unit: Unit, options: Options) -> Trace:
     """The trace of one file."""
     activity = Run(unit, options)
     targets = unit.outline.targets()
+    activity.proving = any(not _is_public(e.name) and ".contiguous" in unit.outline.text(e) for e in targets)
+    activity.limit = MAX_CALLER_STEPS
     for entry in callers(unit, targets):
         if (entry.name, entry.node.lineno) not in activity.entered:
             _look_at(entry, activity)
-    for entry in targets:
+    activity.proving, activity.limit = True, MAX_STEPS
+    for entry in telling(unit, targets):
         _look_at(entry, activity)
     if unit.outline.module_sinks:
         _look_at_module(activity)
     return activity.trace
-
-
-def callers(unit: Unit, targets: list[Entry]) -> list[Entry]:
-    """Functions that call a target, directly or through others, the last in the file first: what stands later
-    calls what stands before, so that most of them are then seen from their own callers and need no second look."""
-    outline = unit.outline
-    outermost = [entry for entry in outline.entries if not entry.is_class and not entry.nested]
-    found: set[Entry] = set()
-    pending = list(targets)
-    while pending:
-        callee = pending.pop()
-        for caller in _direct_callers(callee, outermost, outline):
-            if caller not in found:
-                found.add(caller)
-                pending.append(caller)
-    return sorted(found.difference(targets), key=lambda entry: -entry.start)
-
-
-def _direct_callers(callee: Entry, outermost: list[Entry], outline: Outline) -> list[Entry]:
-    """Functions whose text calls the name; for a module's forward, those of modules that hold one of its class."""
-    owner = callee.parent if callee.is_method else None
-    if owner is None or callee.name not in ("forward", "__call__"):
-        return [e for e in outermost if e is not callee and callee.name in outline.calls(e)]
-    found: list[Entry] = []
-    for entry in outermost:
-        if entry is callee or owner.name not in outline.mentions(entry):
-            continue
-        holder = entry.parent
-        if entry.name != "__init__" or holder is None:
-            found.append(entry)
-            continue
-        found.extend(e for e in holder.children if e.name in ("forward", "__call__") and e is not callee)
-    return found
 
 
 def _look_at(entry: Entry, activity: Run) -> None:

@@ -13,6 +13,7 @@ both layouts as alternatives. A branch that returns or raises ends as None and t
 from __future__ import annotations
 
 from collections.abc import Hashable
+from typing import TypeVar
 
 from torchlayout.interp.values import (
     MAX_ALTERNATIVES,
@@ -36,6 +37,8 @@ from torchlayout.interp.values import (
 from torchlayout.layouts import settle, unknown_layout
 from torchlayout.ops import Operand
 from torchlayout.sizes import Facts, Poly
+
+Name = TypeVar("Name", bound=Hashable)
 
 
 class State:
@@ -110,9 +113,9 @@ def join_states(a: State | None, b: State | None, key: Hashable) -> State | None
 
 
 def _join_maps(
-    left: dict[Hashable, Value], right: dict[Hashable, Value], a: State, b: State, facts: Facts, key: Hashable
-) -> dict[Hashable, Value]:
-    merged: dict[Hashable, Value] = {}
+    left: dict[Name, Value], right: dict[Name, Value], a: State, b: State, facts: Facts, key: Hashable
+) -> dict[Name, Value]:
+    merged: dict[Name, Value] = {}
     for name, value in left.items():
         other = right.get(name, value)
         if value is other:
@@ -143,7 +146,7 @@ def settled(value: Value, facts: Facts) -> Value:
         return Union_(tuple(settled(choice, facts) for choice in value.choices))
     if isinstance(value, Dictionary):
         rest = None if value.rest is None else settled(value.rest, facts)
-        return Dictionary({k: settled(v, facts) for k, v in value.items.items()}, rest)
+        return Dictionary({k: settled(v, facts) for k, v in value.items.items()}, rest, value.maybe)
     return value
 
 

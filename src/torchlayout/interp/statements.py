@@ -20,7 +20,21 @@ from torchlayout.interp.refine import assume, truth_of
 from torchlayout.interp.state import State, join_states
 from torchlayout.interp.targets import bind_target
 from torchlayout.interp.trace import Loop
-from torchlayout.interp.values import Function, Held, Opaque, Path, Sequence, Tensor, Value, items_of, join_all
+from torchlayout.interp.values import (
+    Dictionary,
+    Function,
+    Held,
+    Instance,
+    Many,
+    Opaque,
+    Path,
+    Sequence,
+    Tensor,
+    Value,
+    is_sequence,
+    items_of,
+    join_all,
+)
 from torchlayout.interp.widening import widen_states
 from torchlayout.program import nodes
 from torchlayout.program.nodes import Span
@@ -103,7 +117,28 @@ def _delete(node: nodes.Delete, st: State, fr: Frame) -> State:
     for target in node.targets:
         if isinstance(target, nodes.Name):
             st.env.pop(target.id, None)
+        elif isinstance(target, nodes.Subscript):
+            _delete_item(target, st, fr)
+        elif isinstance(target, nodes.Attribute):
+            holder = evaluate(target.value, st, fr)
+            attributes = st.heap.get(holder.ref) if isinstance(holder, Instance) else None
+            if isinstance(attributes, Dictionary):
+                st.heap[holder.ref] = attributes.without(target.attr)
     return st
+
+
+def _delete_item(target: nodes.Subscript, st: State, fr: Frame) -> None:
+    """`del items[i]`."""
+    holder = evaluate(target.value, st, fr)
+    index = evaluate(target.index, st, fr)
+    inner = st.load(holder)
+    if not isinstance(holder, Held):
+        return
+    if isinstance(inner, Dictionary):
+        known = isinstance(index, (str, int))
+        st.heap[holder.ref] = inner.without(index) if known else inner.unsure()
+    elif is_sequence(inner):
+        st.heap[holder.ref] = Many(join_all(items_of(inner), (fr.place(target.span), "left")), "list")
 
 
 def _scope(node: nodes.Scope, st: State, fr: Frame) -> State:
@@ -242,16 +277,17 @@ def _block_span(span: Span, block: nodes.Block) -> Span:
 
 def _for(node: nodes.For, st: State, fr: Frame) -> State | None:
     items = iterate(evaluate(node.iter, st, fr), st, fr, node.iter.span)
-    loop = LoopFrame(
-        Loop(_block_span(node.span, node.body), "for"), changed_names((node.body, nodes.Assign((node.target,), None, None, node.span)))
-    )  # fmt: skip
+    rebinding = nodes.Assign((node.target,), None, None, node.span)
+    loop = LoopFrame(Loop(_block_span(node.span, node.body), "for"), changed_names((node.body, rebinding)))
     fr.loops.append(loop)
     if isinstance(items, Sequence) and len(items.items) <= MAX_RANGE:
         end = _unrolled(node, items.items, loop, st, fr)
     else:
         item = join_all(items_of(items), (fr.place(node.span), "item"))
         once = isinstance(items, Sequence) and bool(items.items)
-        end = _fixpoint(node.body, node.span, loop, st, fr, lambda state: bind_target(node.target, item, state, fr), once)
+        end = _fixpoint(
+            node.body, node.span, loop, st, fr, lambda state: bind_target(node.target, item, state, fr), once
+        )
     fr.loops.pop()
     if node.orelse and end is not None:
         end = execute_block(node.orelse, end, fr)
@@ -260,9 +296,7 @@ def _for(node: nodes.For, st: State, fr: Frame) -> State | None:
     return end
 
 
-def _unrolled(
-    node: nodes.For, items: tuple[Value, ...], loop: LoopFrame, st: State, fr: Frame
-) -> State | None:
+def _unrolled(node: nodes.For, items: tuple[Value, ...], loop: LoopFrame, st: State, fr: Frame) -> State | None:
     """A loop over a few known items, one turn after another."""
     context = fr.context
     state: State | None = st

@@ -63,7 +63,9 @@ def _unpack(target: nodes.Sequence, value: Value, st: State, fr: Frame) -> None:
     """`a, b, *rest = value`."""
     names = target.items
     star = next((i for i, item in enumerate(names) if isinstance(item, nodes.Starred)), None)
-    items = _parts(value, len(names), star, [n.id if isinstance(n, nodes.Name) else None for n in names], target, st, fr)
+    items = _parts(
+        value, len(names), star, [n.id if isinstance(n, nodes.Name) else None for n in names], target, st, fr
+    )
     for item, part in zip(names, items, strict=True):
         bind_target(item, part, st, fr)
 
@@ -150,11 +152,12 @@ def _set_item(target: nodes.Subscript, value: Value, st: State, fr: Frame) -> No
     inner = st.load(holder)
     place = fr.place(target.span)
     if isinstance(inner, Dictionary):
-        if isinstance(index, (str, int)) and not (fr.loops and index in inner.items):
-            st.heap[holder.ref] = Dictionary({**inner.items, index: value}, inner.rest)
+        if isinstance(index, (str, int)):
+            st.heap[holder.ref] = inner.put(index, value)
         else:
             rest = value if inner.rest is None else join(inner.rest, value, (place, "rest"))
-            st.heap[holder.ref] = Dictionary(inner.items, rest)
+            items = {k: join(v, value, (place, k)) for k, v in inner.items.items()}
+            st.heap[holder.ref] = Dictionary(items, rest, inner.maybe)
     elif isinstance(inner, Sequence) and isinstance(index, int) and -len(inner.items) <= index < len(inner.items):
         items = list(inner.items)
         items[index] = value

@@ -11,12 +11,14 @@ from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from torchlayout.interp.state import State
 from torchlayout.interp.trace import Case, Origin, SiteKey
 from torchlayout.interp.values import (
     MAX_ALTERNATIVES,
     NO_SITES,
     PLAIN,
     Dictionary,
+    Either,
     Many,
     Opaque,
     Path,
@@ -25,10 +27,10 @@ from torchlayout.interp.values import (
     Value,
     choices,
     join_all,
+    objects,
 )
 from torchlayout.interp.values import Sequence as SequenceValue
 from torchlayout.interp.values import Slice as SliceValue
-from torchlayout.interp.state import State
 from torchlayout.layouts import contiguous, is_contiguous, the_rest, unknown_layout
 from torchlayout.ops import (
     UNKNOWN,
@@ -66,7 +68,7 @@ def as_tensor(value: Value, facts: Facts) -> Tensor | None:
         storages: frozenset[Hashable] = frozenset([("storage", value.key)])
         return Tensor((proven,), (assumed,), value.key, storages, value.origin)
     if isinstance(value, Union_):
-        tensors = [t for t in map(lambda v: as_tensor(v, facts), value.choices) if t is not None]
+        tensors = [t for t in (as_tensor(v, facts) for v in value.choices) if t is not None]
         if tensors:
             joined = join_all(list(tensors), ("choice", *(tensor.ident for tensor in tensors)))
             return joined if isinstance(joined, Tensor) else tensors[0]
@@ -164,8 +166,11 @@ def apply(
     place: Hashable,
     site: SiteKey,
     origin_text: str,
+    proving: bool = True,
 ) -> Applied:
     """Apply an operator to bound arguments that may hold deferred values.
+
+    Without `proving` the proven world is left out: its cases are none, and of the value nothing is proven.
 
     `kinds` gives each parameter's schema type; `place` is the key of unknowns that belong to this call.
     """
@@ -176,8 +181,8 @@ def apply(
             tensors.setdefault(name, tensor)
     state.facts.symbols.place = place
     first = next(iter(tensors.values()), None)
-    proven = _cases(run, template, state.facts.proven_world, True, first)
-    if all(_same_in_both(tensor) for tensor in tensors.values()) and _settled_outcomes(proven):
+    proven = _cases(run, template, state.facts.proven_world, True, first) if proving else ()
+    if proving and all(_same_in_both(tensor) for tensor in tensors.values()) and _settled_outcomes(proven):
         assumed = proven
     else:
         assumed = _cases(run, template, state.facts.assumed_world, False, first)
@@ -186,12 +191,18 @@ def apply(
 
 
 def apply_row(
-    row: Op, bound: Mapping[str, Any], state: State, place: Hashable, site: SiteKey, origin_text: str
+    row: Op,
+    bound: Mapping[str, Any],
+    state: State,
+    place: Hashable,
+    site: SiteKey,
+    origin_text: str,
+    proving: bool = True,
 ) -> Applied:
     """Apply a row of the table."""
     kinds = {parameter.name: parameter.kind for parameter in row.signature.parameters}
     kinds.update({name: "Tensor" for name in bound if name not in kinds})
-    return apply(row.apply, row.alias, kinds, bound, state, place, site, origin_text)
+    return apply(row.apply, row.alias, kinds, bound, state, place, site, origin_text, proving)
 
 
 def _same_in_both(tensor: Tensor) -> bool:
@@ -356,8 +367,9 @@ class Maker:
     ) -> Value:
         first = known[0][0]
         names = tuple(first.values) if isinstance(first, Fields) else ()
-        kind = "size" if not names and first and all(isinstance(i, (int, Poly, Rest)) for i in first) else "tuple"
-        count = len(_items(first))
+        parts = _items(first)
+        kind = "size" if not names and parts and all(isinstance(i, (int, Poly, Rest)) for i in parts) else "tuple"
+        count = len(parts)
         if any(type(o) is not type(first) or len(_items(o)) != count for o, _ in known):
             if kind == "size":
                 return Opaque((self.place, "size", *part))
@@ -389,7 +401,7 @@ class Maker:
             operand = self._operand(outcome, weak)
             if operand is not None and operand not in above:
                 above.append(operand)
-        results = [outcome for outcome, _ in known if isinstance(outcome, Result)]
+        results = [outcome for outcome in (*(o for o, _ in known), *proven) if isinstance(outcome, Result)]
         if not below or len(below) > MAX_ALTERNATIVES:
             below = [Operand(unknown_layout((self.place, "proven", *part), self.facts), None, above[0].numpy)]
         if len(above) > MAX_ALTERNATIVES:
@@ -415,6 +427,8 @@ class Maker:
         made_by = frozenset([self.site])
         if source is not None and all(result.same_object for result in results):
             ident, parameter, made_by = source.ident, source.parameter, source.made_by | made_by
+        elif source is not None and any(result.same_object for result in results):
+            ident = Either(objects(source.ident) | {ident})
         if above == below:
             above = below
         return Tensor(below, above, ident, storages, self._origin(below, above, source), made_by, parameter)
@@ -456,6 +470,15 @@ def known_rank(tensor: Tensor) -> bool:
 
 
 __all__ = [
-    "MAYBE", "NO_SITES", "Applied", "Dictionary", "as_size", "as_tensor", "apply_row", "choices", "known_rank",
-    "path_constant", "to_argument",
+    "MAYBE",
+    "NO_SITES",
+    "Applied",
+    "Dictionary",
+    "apply_row",
+    "as_size",
+    "as_tensor",
+    "choices",
+    "known_rank",
+    "path_constant",
+    "to_argument",
 ]  # fmt: skip

@@ -240,6 +240,6 @@ class Write:
 
 
 __all__ = [
-    "MAYBE", "NO", "YES", "Case", "ForeignArgument", "ForeignCall", "Guard", "Loop", "Origin", "Reveal", "Site", "SiteKey",
-    "Trace", "Use", "Visit", "Write",
+    "MAYBE", "NO", "YES", "Case", "ForeignArgument", "ForeignCall", "Guard", "Loop", "Origin", "Reveal", "Site",
+    "SiteKey", "Trace", "Use", "Visit", "Write",
 ]  # fmt: skip

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Union
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from torchlayout.interp.trace import Origin, SiteKey
-from torchlayout.ops import DType, MemoryFormat, Operand
+from torchlayout.ops import Operand
 from torchlayout.sizes import Poly, Rest
 
 if TYPE_CHECKING:
@@ -87,6 +87,19 @@ class Dictionary:
 
     items: Mapping[Any, Value]
     rest: Value | None = None
+    maybe: frozenset[Any] = frozenset()
+    """The keys among `items` that are not there on every path."""
+
+    def put(self, name: Any, value: Value) -> Dictionary:
+        """With `items[name]` set."""
+        return Dictionary({**self.items, name: value}, self.rest, self.maybe - {name})
+
+    def without(self, name: Any) -> Dictionary:
+        return Dictionary({k: v for k, v in self.items.items() if k != name}, self.rest, self.maybe - {name})
+
+    def unsure(self) -> Dictionary:
+        """Where any of the items may have been taken out."""
+        return Dictionary(self.items, self.rest, frozenset(self.items))
 
     def __hash__(self) -> int:
         return hash(tuple(self.items))
@@ -126,6 +139,9 @@ class Function:
     """The class whose body it stands in, for `super()`."""
     kind: str = "function"
     """"function", "static", "class" or "property"."""
+    homes: tuple[Ref, ...] = ()
+    """Where the names of the functions around it lie in the heap while these run, the innermost first. Python looks
+    names up when the function is called, so these count before `closure`, which is what the names held in the end."""
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -256,11 +272,21 @@ class Union_:
     choices: tuple[Value, ...]
 
 
-Value = Union[
-    None, bool, int, float, complex, str, bytes, Poly, Rest, DType, MemoryFormat, Opaque, Tensor, Sequence, Many,
-    Dictionary, Held, Slice, Path, Function, Class, Instance, Module, Container, Bound, BoundFunction, Partial, Super, Pointer,
-    Union_, Any,
-]  # fmt: skip
+Value: TypeAlias = Any
+"""A known constant, a `Poly`, `Rest`, `DType` or `MemoryFormat`, or one of the classes of this file."""
+
+
+@dataclass(frozen=True, slots=True)
+class Either:
+    """The identity of a tensor that is one of several objects."""
+
+    idents: frozenset[Hashable]
+
+
+def objects(ident: Hashable) -> frozenset[Hashable]:
+    """The objects that a tensor of this identity may be."""
+    return ident.idents if isinstance(ident, Either) else frozenset([ident])
+
 
 PLAIN = (bool, int, float, complex, str, bytes, type(None), type(...))
 
@@ -323,10 +349,12 @@ def _union(a: Value, b: Value, key: Hashable) -> Value:
 def _join_dictionaries(a: Dictionary, b: Dictionary, key: Hashable) -> Value:
     rest = a.rest if b.rest is None else b.rest if a.rest is None else join(a.rest, b.rest, (key, "rest"))
     items = {k: join(v, b.items[k], (key, k)) for k, v in a.items.items() if k in b.items}
+    maybe = set(a.maybe | b.maybe)
     for name, value in (*a.items.items(), *b.items.items()):
         if name not in items:
             items[name] = value
-    return Dictionary(items, rest)
+            maybe.add(name)
+    return Dictionary(items, rest, frozenset(maybe))
 
 
 def join_tensors(a: Tensor, b: Tensor, key: Hashable) -> Tensor:
@@ -334,7 +362,7 @@ def join_tensors(a: Tensor, b: Tensor, key: Hashable) -> Tensor:
     return Tensor(
         _join_operands(a.proven, b.proven),
         _join_operands(a.assumed, b.assumed),
-        a.ident if a.ident == b.ident else ("join", key),
+        a.ident if a.ident == b.ident else Either(objects(a.ident) | objects(b.ident)),
         a.storages | b.storages,
         a.origin if a.origin == b.origin or b.origin is None else (b.origin if a.origin is None else a.origin),
         a.made_by | b.made_by,
