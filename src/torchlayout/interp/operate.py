@@ -147,7 +147,7 @@ def subscript(fr: Frame, st: State, tensor: Tensor, node: nodes.Subscript, index
 
     text = f"{describe(node)}"
     applied = apply(
-        run, Alias.VIEW, {"self": "Tensor", "indices": "Any"}, {"self": tensor, "indices": arguments}, st,
+        run, Alias.VIEW, {"self": "Tensor", "indices": "Index"}, {"self": tensor, "indices": arguments}, st,
         fr.place(node.span), fr.site(node.span), text, fr.run.proving,
     )  # fmt: skip
     record.visit(fr, node.span, "[]", "subscript", SUBSCRIPT, applied, node.value, False)

@@ -238,8 +238,10 @@ def _resolve(value: Any, kind: str, facts: Facts) -> Any:
             return as_tensor(inner, facts) or UNKNOWN
         if kind in ("int", "Scalar", "float"):
             return as_size(inner, facts)
-        if kind == "Any" and isinstance(inner, Union_):
+        if kind == "Any":
             return as_tensor(inner, facts) or UNKNOWN
+        if kind == "Index" and isinstance(inner, Opaque) and inner.kind == "int":
+            return as_size(inner, facts)
         return UNKNOWN
     if isinstance(value, tuple):
         return tuple(_resolve(item, kind, facts) for item in value)

@@ -1,0 +1,130 @@
+"""Which functions are worth running: those that hold a sink word, and callers that may hand them a strided tensor.
+
+All of it is told from the outline and the text; nothing is parsed for it.
+"""
+
+from __future__ import annotations
+
+import re
+
+from torchlayout.program.outline import Entry, Outline
+from torchlayout.program.unit import Unit
+
+STRIDED = re.compile(
+    r"\.(?:transpose|permute|[tTH]|m[TH]|adjoint|movedim|moveaxis|swapaxes|swapdims|expand|expand_as|broadcast_to|as_strided"
+    r"|unfold|chunk|split|tensor_split|unbind|narrow|select|diagonal|topk|rot90|real|imag|grad)\b"
+    r"|(?:einsum|rearrange|meshgrid|broadcast_tensors|channels_last|from_numpy|as_tensor|LSTM|GRU|RNN|MultiheadAttention)\b"
+    r"|(?:np\.|numpy\.|torch\.)?(?:flip|fliplr|flipud|rot90|transpose|permute)\b"
+    r"|linalg\.|fft\.|stft|\[\s*(?:[^\[\]\n]*,\s*)?(?::|\.\.\.)|,\s*[^\[\]\n,]*:[^\[\]\n]*\]|::"
+)
+"""Ways to make a tensor that is not packed."""
+
+KNOWN = re.compile(r"\btorch\.(?:randn?|randint|zeros|ones|empty|arange|full|eye|linspace|tensor)\(")
+"""Ways to make a tensor of known sizes, which tells more than an unknown argument."""
+
+ALWAYS = re.compile(r"contiguous|reveal_layout")
+"""Words of what is reported on packed tensors too."""
+
+FORWARDS = ("forward", "__call__")
+
+
+def telling(unit: Unit, targets: list[Entry]) -> list[Entry]:
+    """The functions with a sink word that can have a finding when run on their own: those that make strided tensors,
+    call something that does, or pack tensors. Packed arguments alone give none."""
+    calls = Calls(unit.outline)
+    return [
+        entry
+        for entry in targets
+        if ALWAYS.search(unit.outline.text(entry)) or calls.is_strided(entry) or calls.is_strided_around(entry)
+    ]
+
+
+def callers(unit: Unit, targets: list[Entry]) -> list[Entry]:
+    """Functions that call a target, directly or through others, and may hand it a strided tensor.
+
+    The last in the file comes first: what stands later calls what stands before, so that most of the others are
+    then seen from their own callers and need no second look.
+    """
+    calls = Calls(unit.outline)
+    wanted = set(targets)
+    found: set[Entry] = set()
+    pending = list(targets)
+    seen = set(targets)
+    while pending:
+        callee = pending.pop()
+        for caller in calls.callers(callee):
+            if caller in seen:
+                continue
+            seen.add(caller)
+            pending.append(caller)
+            if caller not in wanted and calls.may_hand_over(caller, callee):
+                found.add(caller)
+    return sorted(found, key=lambda entry: -entry.start)
+
+
+class Calls:
+    """Who calls whom in one file, by name."""
+
+    def __init__(self, outline: Outline) -> None:
+        self.outline = outline
+        self.outermost = [entry for entry in outline.entries if not entry.is_class and not entry.nested]
+        self._by_name: dict[str, list[Entry]] = {}
+        self._callers: dict[str, list[Entry]] = {}
+        self._mentions: dict[str, list[Entry]] = {}
+        self._strided: dict[Entry, bool] = {}
+        classes = {entry.name for entry in outline.entries if entry.is_class}
+        for entry in self.outermost:
+            self._by_name.setdefault(entry.name, []).append(entry)
+        names = self._by_name.keys()
+        for entry in self.outermost:
+            for name in outline.calls(entry) & names:
+                self._callers.setdefault(name, []).append(entry)
+            for name in outline.mentions(entry) & classes:
+                self._mentions.setdefault(name, []).append(entry)
+
+    def callers(self, callee: Entry) -> list[Entry]:
+        """Functions whose text calls the name; for a module's forward, those of modules that hold one of its class."""
+        owner = callee.parent if callee.is_method else None
+        if owner is None or callee.name not in FORWARDS:
+            return [entry for entry in self._callers.get(callee.name, ()) if entry is not callee]
+        found: dict[Entry, None] = {}
+        for entry in self._mentions.get(owner.name, ()):
+            holder = entry.parent
+            if entry.name == "__init__" and holder is not None:
+                found.update({e: None for e in holder.children if e.name in FORWARDS and e is not callee})
+            elif entry is not callee:
+                found[entry] = None
+        return list(found)
+
+    def may_hand_over(self, caller: Entry, callee: Entry) -> bool:
+        """Whether the caller, or something else that it calls, makes strided tensors, or tensors of known sizes."""
+        if self.is_strided(caller) or KNOWN.search(self.outline.text(caller)):
+            return True
+        return any(self.is_strided(other) for other in self._helpers(caller) if other is not callee)
+
+    def is_strided_around(self, entry: Entry) -> bool:
+        """Whether a helper of the function, or the `__init__` of its class, makes strided tensors."""
+        holder = entry.parent
+        init = holder.child("__init__") if holder is not None else None
+        return any(self.is_strided(other) for other in ([init] if init is not None else []) + self._helpers(entry))
+
+    def _helpers(self, caller: Entry) -> list[Entry]:
+        """What a function calls in this file, as far as names tell; of the modules that its object holds, their
+        forward."""
+        found: list[Entry] = []
+        for name in self.outline.mentions(caller) & self._by_name.keys():
+            found.extend(entry for entry in self._by_name.get(name, ()) if entry.name not in FORWARDS)
+        holder = caller.parent
+        init = holder.child("__init__") if holder is not None else None
+        mentioned = self.outline.mentions(init if init is not None else caller)
+        for name in mentioned & self._mentions.keys():
+            owner = self.outline.find(name)
+            if owner is not None and owner.is_class:
+                found.extend(child for child in owner.children if child.name in FORWARDS)
+        return found
+
+    def is_strided(self, entry: Entry) -> bool:
+        known = self._strided.get(entry)
+        if known is None:
+            known = self._strided[entry] = STRIDED.search(self.outline.text(entry)) is not None
+        return known
