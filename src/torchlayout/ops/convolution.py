@@ -30,14 +30,14 @@ def weight_layout(args: Args, spatial: int) -> Layout | None:
 
 
 def wants_channels_last(args: Args, layout: Layout, weight: Layout | None, spatial: int) -> Truth:
-    """Whether the result is channels_last: where the input or the weight is, but never for float64.
+    """Whether the result is channels_last: where the input or the weight is; float64 is packed on CUDA all the same.
 
     `determine_backend_memory_format` of ATen/native/Convolution.cpp. In the assumed world a weight of which nothing
-    is known is contiguous. One spatial dimension is handled as two, of a contiguous input.
+    is known is contiguous, and a dtype that is not known is not float64. One spatial dimension is handled as two, of a contiguous input.
     """
-    dtypes = [value.dtype for value in (args["self"], args["weight"]) if isinstance(value, Operand)]
-    if DType("float64") in dtypes:
-        return NO
+    operands = [value for value in (args["self"], args["weight"]) if isinstance(value, Operand)]
+    doubtful = (DType("float64"),) if args.facts.assumed else (None, DType("float64"))
+    open_dtype = any(operand.dtype in doubtful and operand.device != "cpu" for operand in operands)
     if spatial == 1:
         packed = contiguous(layout.shape)
         layout = packed if None in layout.strides or args.facts.assumed else Layout(packed.dims)
@@ -48,7 +48,7 @@ def wants_channels_last(args: Args, layout: Layout, weight: Layout | None, spati
     if args.facts.assumed and of_weight is MAYBE:
         of_weight = NO
     answer = of_input | of_weight
-    return answer if None not in dtypes or answer is NO else MAYBE
+    return answer & MAYBE if open_dtype else answer
 
 
 def formatted(args: Args, layout: Layout, sizes: tuple[Size, ...], wants: Truth, spatial: int) -> Result:
