@@ -25,7 +25,11 @@ MAX_SHOWN = 3
 MAX_SAMPLES = 1000
 """More samples of one operator than torch's catalogue has."""
 
-NOT_CALLED_BY_PEOPLE = ("jiterator", "_refs", "nn.functional._scaled")
+NOT_CALLED_BY_PEOPLE = ("_", "jiterator", "torch._", "torch.ops", "nn.functional._scaled")
+"""How the names of catalogue entries begin that stand for torch's inner workings."""
+
+NO_STRIDED_TENSORS = frozenset({"allclose", "equal", "item", "to_sparse", "slice"})
+"""Entries that return a number or a sparse tensor, and one that people spell as a subscript."""
 
 FRAGILE = frozenset({"lu_unpack"})
 """Operators that crash on index tensors of another shape than the sample's."""
@@ -117,16 +121,23 @@ DUNDERS = {
     **{f"Tensor.__{name}__": f"Tensor.{row}" for name, row in _BINARY.items()},
     **{f"Tensor.__i{name}__": f"Tensor.{row}_" for name, row in _BINARY.items()},
     **{f"Tensor.__{name}__": f"Tensor.{name}" for name in ("eq", "ne", "lt", "le", "gt", "ge", "neg", "abs")},
-    "Tensor.__invert__": "Tensor.bitwise_not", "Tensor.__pos__": "Tensor.positive",
+    "Tensor.__rdiv__": "Tensor.div", "Tensor.__rtruediv__": "Tensor.div", "Tensor.__invert__": "Tensor.bitwise_not", "Tensor.__pos__": "Tensor.positive",
 }  # fmt: skip
-REFLECTED = {f"Tensor.__r{name}__": f"Tensor.{row}" for name, row in _BINARY.items()}
+REFLECTED = {f"Tensor.__r{name}__": f"Tensor.{row}" for name, row in _BINARY.items() if name != "truediv"}
+"""What swaps its operands; the reflected division is a multiplication by the reciprocal."""
 
 
 def catalogue() -> list[Any]:
     """torch's OpInfos of operators that people call."""
     from torch.testing._internal.common_methods_invocations import op_db
 
-    return [info for info in op_db if not info.name.startswith(NOT_CALLED_BY_PEOPLE)]
+    return [info for info in op_db if _is_called(info.name)]
+
+
+def _is_called(name: str) -> bool:
+    if name.startswith("__") or name in NO_STRIDED_TENSORS:
+        return name not in NO_STRIDED_TENSORS
+    return not name.startswith(NOT_CALLED_BY_PEOPLE) and not name.endswith("_backward")
 
 
 def dtype_of(info: Any, device: str) -> torch.dtype:
@@ -176,6 +187,14 @@ def arrangements(
         chosen = [chosen[int(i * step)] for i in range(limit)]
     for changed in chosen:
         yield rebuilt(changed)
+
+
+def both(info: Any, device: str, max_samples: int | None, max_forms: int | None) -> tuple[Tally, Tally]:
+    """The tallies of an operator without and with the device known. Where backends differ in the layout, only the
+    second can be exact."""
+    untold = sweep(info, device, max_samples, max_forms)
+    told = sweep(info, device, max_samples, max_forms, told_device=device) if untold.share < 1 else untold
+    return untold, told
 
 
 def sweep(

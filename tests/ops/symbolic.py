@@ -133,7 +133,9 @@ class Arrangement:
             sizes.append(size)
         layout = self._layout(sizes)
         numbers = self._layout(self.sizes)
-        extent = 1 + sum((n - 1) * s for n, s in zip(self.sizes, numbers.strides, strict=True) if n) if self.sizes else 1  # type: ignore[misc]
+        extent = (
+            1 + sum((n - 1) * s for n, s in zip(self.sizes, numbers.strides, strict=True) if n) if self.sizes else 1
+        )  # type: ignore[misc]
         torch.manual_seed(len(self.sizes))
         x = (torch.rand(max(extent, 1)) + 0.1).as_strided(self.sizes, numbers.strides)  # type: ignore[arg-type]
         world.overrides[id(x)] = layout

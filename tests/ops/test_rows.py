@@ -68,7 +68,9 @@ def test_a_row_without_an_example_says_what_it_leaves_open() -> None:
 
 
 def test_every_row_is_found_by_its_name() -> None:
-    lost = [row.schema for row in all_rows() if not row.numpy and not row.spellings and not rows_of(f"Tensor.{row.name}")]
+    lost = [
+        row.schema for row in all_rows() if not row.numpy and not row.spellings and not rows_of(f"Tensor.{row.name}")
+    ]
     assert not lost
 
 

@@ -140,8 +140,6 @@ def _steps(start: Any, end: Any, step: Any, facts: Facts) -> Size:
 
 def spaced(args: Args) -> Outcome:
     """one dimension, packed, of the number of steps"""
-    if isinstance(args["start"], Operand) or isinstance(args["end"], Operand):
-        raise Unknowable("bounds that are tensors")
     return Result(contiguous((args.size("steps"),)), float_dtype(args))
 
 
@@ -325,8 +323,9 @@ op(f"arange(Scalar end, *, {OPTIONS}) -> Tensor", alias=FRESH, layout=ranged, ex
 op(f"arange.start(Scalar start, Scalar end, *, {OPTIONS}) -> Tensor", alias=FRESH, layout=ranged, example="torch.arange(1, x.numel() + 1)")
 op(f"arange.start_step(Scalar start, Scalar end, Scalar step=1, *, {OPTIONS}) -> Tensor", alias=FRESH, layout=ranged, example="torch.arange(0.5, x.numel() + 1, 0.3)")
 op(f"linspace(Scalar start, Scalar end, int steps, *, {OPTIONS}) -> Tensor", alias=FRESH, layout=spaced, example="torch.linspace(0, 1, x.numel())")
-op(f"linspace.Tensor(Any start, Any end, int steps, *, {OPTIONS}) -> Tensor", alias=FRESH, layout=spaced, example="torch.linspace(0.0, 1.0, 4)", unknown="bounds that are tensors")
+op(f"linspace.Tensor(Any start, Any end, int steps, *, {OPTIONS}) -> Tensor", alias=FRESH, layout=spaced, example="torch.linspace(torch.tensor(0.0), torch.tensor(1.0), 4)")
 op(f"logspace(Scalar start, Scalar end, int steps, float base=10.0, *, {OPTIONS}) -> Tensor", alias=FRESH, layout=spaced, example="torch.logspace(0, 1, x.numel())")
+op(f"logspace.Tensor(Any start, Any end, int steps, float base=10.0, *, {OPTIONS}) -> Tensor", alias=FRESH, layout=spaced, example="torch.logspace(torch.tensor(0.0), torch.tensor(1.0), 4)")
 op(f"eye(SymInt n, *, {OPTIONS}) -> Tensor", alias=FRESH, layout=identity, example="torch.eye(3)")
 op(f"eye.m(SymInt n, SymInt m, *, {OPTIONS}) -> Tensor", alias=FRESH, layout=identity, example="torch.eye(3, 4)")
 op(f"randperm(SymInt n, *, {RANDOM}) -> Tensor", alias=FRESH, layout=permutation, example="torch.randperm(5)")
@@ -341,5 +340,5 @@ op("as_tensor(Any data, ScalarType? dtype=None, Device? device=None) -> Tensor",
 op("asarray(Any data, *, ScalarType? dtype=None, Device? device=None, bool? copy=None, bool requires_grad=False) -> Tensor", alias=Alias.MAYBE_VIEW, layout=as_tensor, example="torch.asarray(x.numpy())", unknown="devices may not be known")
 op("from_numpy(Tensor self) -> Tensor", alias=Alias.VIEW, layout=from_array, example="torch.from_numpy(x.numpy())")
 op("frombuffer(Any buffer, *, ScalarType dtype, int count=-1, int offset=0, bool requires_grad=False) -> Tensor", alias=Alias.MAYBE_VIEW, layout=from_buffer, example="torch.frombuffer(bytearray(8), dtype=torch.uint8)", unknown="the size of the buffer")
-op("scalar_tensor(Scalar s, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor", alias=FRESH, layout=scalar, example="torch.scalar_tensor(1.0)")
+op("scalar_tensor(Scalar s, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, bool requires_grad=False) -> Tensor", alias=FRESH, layout=scalar, example="torch.scalar_tensor(1.0)")
 # fmt: on

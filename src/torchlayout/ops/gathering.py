@@ -89,6 +89,11 @@ def found_places(args: Args) -> Outcome:
     return Result(columns, INT64)
 
 
+def padded_places(args: Args) -> Outcome:
+    """as many rows as asked for, packed"""
+    return Result(contiguous((args.size("size"), len(args.ranked().dims))), INT64)
+
+
 # fmt: off
 op("index_select(Tensor self, int dim, Tensor index) -> Tensor", alias=FRESH, layout=rows_chosen, example="x.index_select(-1, torch.tensor([0, 1, 0]))")
 op("gather(Tensor self, int dim, Tensor index, *, bool sparse_grad=False) -> Tensor", alias=FRESH, layout=gathered, example="x.gather(-1, torch.zeros(x.shape).long())")
@@ -112,5 +117,6 @@ op("slice_scatter(Tensor self, Tensor src, int dim=0, SymInt? start=None, SymInt
 op("diagonal_scatter(Tensor self, Tensor src, int offset=0, int dim1=0, int dim2=1) -> Tensor", alias=FRESH, layout=changed_over, example="x.diagonal_scatter(x.diagonal())")
 op("as_strided_scatter(Tensor self, Tensor src, SymInt[] size, SymInt[] stride, SymInt? storage_offset=None) -> Tensor", alias=FRESH, layout=changed_over, example="x.as_strided_scatter(torch.ones(2), (2,), (1,))")
 op("nonzero(Tensor self, *, bool as_tuple=False) -> Tensor", alias=FRESH, layout=found_places, example="x.nonzero()", unknown="as many rows as there are elements that are not 0; backends order them differently", varies=True)
+op("nonzero_static(Tensor self, *, SymInt size, int fill_value=-1) -> Tensor", alias=FRESH, layout=padded_places, example="torch.nonzero_static(x, size=3)", since="2.1")
 op("argwhere(Tensor self) -> Tensor", alias=FRESH, layout=found_places, example="torch.argwhere(x)", unknown="as many rows as there are elements that are not 0; backends order them differently", varies=True)
 # fmt: on

@@ -349,8 +349,8 @@ op("vstack(Tensor[] tensors) -> Tensor", alias=FRESH, layout=stacked_down, examp
 op("dstack(Tensor[] tensors) -> Tensor", alias=FRESH, layout=stacked_deep, example="torch.dstack([x, x])")
 op("column_stack(Tensor[] tensors) -> Tensor", alias=FRESH, layout=stacked_columns, example="torch.column_stack([x, x])")
 for _rank, _transfer in enumerate((at_least_1d, at_least_2d, at_least_3d), 1):
-    op(f"atleast_{_rank}d(Tensor[] tensors) -> Tensor", alias=VIEW, layout=_transfer, example=f"torch.atleast_{_rank}d(x)")
     op(f"atleast_{_rank}d(Tensor tensors) -> Tensor", alias=VIEW, layout=_transfer, example=f"torch.atleast_{_rank}d(x)")
+    op(f"atleast_{_rank}d(Tensor[] tensors) -> Tensor[]", alias=VIEW, layout=_transfer, example=f"torch.atleast_{_rank}d(x, x)")
 op("broadcast_tensors(Tensor[] tensors) -> Tensor[]", alias=VIEW, layout=broadcast_all, example="torch.broadcast_tensors(x, x[:1])")
 op("meshgrid(Tensor[] tensors, *, str? indexing=None) -> Tensor[]", alias=VIEW, layout=grid, example="torch.meshgrid(x.flatten()[:3], torch.ones(4), indexing='xy')")
 op("cartesian_prod(Tensor[] tensors) -> Tensor", alias=FRESH, layout=pairs, example="torch.cartesian_prod(x.flatten(), torch.ones(3))")

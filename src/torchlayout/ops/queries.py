@@ -118,6 +118,8 @@ op("is_floating_point(Tensor self) -> bool", alias=VALUE, layout=floating, examp
 op("is_complex(Tensor self) -> bool", alias=VALUE, layout=complex_numbers, example="x.is_complex()", unknown="the dtype may not be known")
 for _name in ("item", "tolist", "data_ptr"):
     op(f"{_name}(Tensor self) -> Scalar", alias=VALUE, layout=some_value, example=f"x.{_name}()", unknown="depends on data")
+op("equal(Tensor self, Tensor other) -> bool", alias=VALUE, layout=some_value, example="x.equal(x)", unknown="depends on data")
+op("allclose(Tensor self, Tensor other, float rtol=1e-05, float atol=1e-08, bool equal_nan=False) -> bool", alias=VALUE, layout=some_value, example="x.allclose(x)", unknown="depends on data")
 op("requires_grad_(Tensor(a!) self, bool requires_grad=True) -> Tensor(a!)", alias=Alias.INPLACE, layout=on_its_way, example="x.requires_grad_()")
 op("share_memory_(Tensor(a!) self) -> Tensor(a!)", alias=Alias.INPLACE, layout=on_its_way, example="x.share_memory_()")
 # fmt: on

@@ -134,7 +134,7 @@ def bind(signature: Signature, args: Sequence[Any], kwargs: Mapping[str, Any]) -
         if spread and rest and place == len(positional) - 1:
             if parameter.kind == "int" and not all(_is_extent(value) for value in rest):
                 return None
-            if len(rest) > 1 or parameter.kind == "int":
+            if len(rest) > 1 or parameter.kind == "int" or isinstance(rest[0], Operand):
                 bound[parameter.name] = rest[0] if len(rest) == 1 and is_unknown(rest[0]) else tuple(rest)
                 rest = []
                 break
