@@ -22,8 +22,8 @@ STRIDED = re.compile(
 KNOWN = re.compile(r"\btorch\.(?:randn?|randint|zeros|ones|empty|arange|full|eye|linspace|tensor)\(")
 """Ways to make a tensor of known sizes, which tells more than an unknown argument."""
 
-ALWAYS = re.compile(r"contiguous|reveal_layout")
-"""Words of what is reported on packed tensors too."""
+ALWAYS = re.compile(r"contiguous|reveal_layout|\]\s*\.\s*\w+_\(")
+"""Words of what is reported on packed tensors too; the last is a write into what indexing may have copied."""
 
 FORWARDS = ("forward", "__call__")
 
