@@ -155,9 +155,9 @@ def place(path: str, span: Span, here: str) -> str:
 
 
 def made_by(origin: Origin | None, here: str) -> str:
-    """ ", laid out so by `transpose(1, 2)` on line 41"; nothing where that is not known."""
+    """`, made so by "transpose(1, 2)" on line 41`; nothing where that is not known."""
     step = cause(origin)
-    return "" if step is None else f", by {code(step.text)} on {place(step.path, step.span, here)}"
+    return "" if step is None else f", made so by {code(step.text)} on {place(step.path, step.span, here)}"
 
 
 def history(origin: Origin | None, here: str, at: Span | None = None) -> tuple[Related, ...]:
