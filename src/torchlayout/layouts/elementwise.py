@@ -187,11 +187,14 @@ def _decides(operands: list[Layout], facts: Facts) -> bool:
 def _memory_order(operands: list[Layout], facts: Facts) -> list[int] | None:
     """Dimensions, innermost in memory first: TensorIterator's insertion sort. None where it cannot be told.
 
-    A dimension of size 1 takes part in the sort, with whatever stride it has. Where all strides of the first operand
-    tell dimensions apart, that changes nothing for the others, so that such dimensions are left out.
+    A dimension of size 1 takes part in the sort, with whatever stride it has. Where not all strides are plain
+    numbers, but those of the first operand tell dimensions apart, that changes nothing for the others, so that such
+    dimensions are left out.
     """
     rank = len(operands[0].dims)
     order = list(reversed(range(rank)))
+    if all(is_concrete(operand) for operand in operands):
+        return _sorted(operands, order, facts)
     singles = [place for place in order if facts.is_one(operands[0].dims[place].size) is YES]
     longer = [place for place in order if place not in singles]
     first = operands[0]

@@ -15,7 +15,9 @@ def attended(args: Args) -> Outcome:
     """the query's sizes, the value's last one; strides depend on the backend and on the query's strides"""
     query, value = args.reaching(args.layout("self"), -2), args["value"]
     last = args.reaching(args.layout("value"), -1).shape[-1] if isinstance(value, Operand) else query.shape[-1]
-    return Result(unknown_strides((*batch(args, query.shape[:-2]), query.shape[-2], last)), autocast(args.operand().dtype))
+    return Result(
+        unknown_strides((*batch(args, query.shape[:-2]), query.shape[-2], last)), autocast(args.operand().dtype)
+    )
 
 
 def batch(args: Args, of_query: Shape) -> Shape:

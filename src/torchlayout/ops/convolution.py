@@ -41,7 +41,9 @@ def wants_channels_last(args: Args, layout: Layout, weight: Layout | None, spati
     if spatial == 1:
         packed = contiguous(layout.shape)
         layout = packed if None in layout.strides or args.facts.assumed else Layout(packed.dims)
-    of_input = suggests_channels_last(as_images(batched(layout, spatial), spatial), args.facts, 2 if spatial == 1 else None)
+    of_input = suggests_channels_last(
+        as_images(batched(layout, spatial), spatial), args.facts, 2 if spatial == 1 else None
+    )
     if weight is None:
         return of_input if args.facts.assumed else of_input | MAYBE
     of_weight = suggests_channels_last(as_images(weight, spatial), args.facts, 2 if spatial == 1 else None)
@@ -90,7 +92,9 @@ def convolved_sizes(args: Args, sizes: tuple[Size, ...], kernel: tuple[Size, ...
         return sizes
     try:
         padding = (0,) * count if args["padding"] == "valid" else spread(args, "padding", count)
-        windows = zip(sizes, kernel, spread(args, "stride", count), padding, spread(args, "dilation", count), strict=True)
+        windows = zip(
+            sizes, kernel, spread(args, "stride", count), padding, spread(args, "dilation", count), strict=True
+        )
         return tuple(size_after(args.facts, size, k, s, p, d) for size, k, s, p, d in windows)
     except Unknowable:
         return fresh_spatial(args, count)

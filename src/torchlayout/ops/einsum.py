@@ -191,6 +191,7 @@ def placed(left: Aligned, right: Aligned, order: list[int], sums: list[int]) -> 
 def einsum(args: Args) -> Outcome:
     """two operands: a batched product permuted to the order asked for; one: a view, or packed when something is summed"""
     values = args.known("operands")
+    values = (values,) if isinstance(values, Operand) else values
     if isinstance(values, (tuple, list)) and len(values) == 1 and isinstance(values[0], (tuple, list)):
         values = values[0]
     text = args.values.get("equation")
@@ -216,7 +217,12 @@ def einsum(args: Args) -> Outcome:
         whole = contracted(aligned(operands[0], order), aligned(operands[1], order), kept, args.facts)
     except Unknowable:
         return Result(unknown_strides(shape), dtype)
-    return Result(Layout(tuple(Dim(s.size, d.stride, s.rest) for s, d in zip(unknown_strides(shape).dims, whole.dims, strict=True))), dtype)
+    return Result(
+        Layout(
+            tuple(Dim(s.size, d.stride, s.rest) for s, d in zip(unknown_strides(shape).dims, whole.dims, strict=True))
+        ),
+        dtype,
+    )
 
 
 def ranked(operand: Operand, labels: tuple[str, ...], facts: Facts) -> Layout:

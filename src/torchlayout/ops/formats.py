@@ -104,7 +104,9 @@ def spread(args: Args, name: str, count: int) -> tuple[Size, ...]:
     items = tuple(value) if isinstance(value, (tuple, list)) else (value,)
     if len(items) == 1:
         items = items * count
-    if len(items) != count or any(is_unknown(item) or isinstance(item, (str, Operand)) or item is None for item in items):
+    if len(items) != count or any(
+        is_unknown(item) or isinstance(item, (str, Operand)) or item is None for item in items
+    ):
         raise Unknowable(f"{name} is not known")
     return tuple(args.facts.normal(item) for item in items)
 

@@ -128,7 +128,9 @@ def lu_parts(args: Args) -> Outcome:
     if not isinstance(data, bool) or not isinstance(pivots, bool):
         raise Unknowable("which parts are wanted is not known")
     lower, upper = (contiguous((*batch, *sizes)) if data else nothing for sizes in ((rows, least), (least, columns)))
-    return Fields({"P": Result(contiguous((*batch, rows, rows)) if pivots else nothing), "L": Result(lower), "U": Result(upper)})
+    return Fields(
+        {"P": Result(contiguous((*batch, rows, rows)) if pivots else nothing), "L": Result(lower), "U": Result(upper)}
+    )
 
 
 def qr(args: Args) -> Outcome:

@@ -31,7 +31,9 @@ def of_elements(args: Args) -> Outcome:
             return Result(contiguous(()))
     except Unknowable:
         return packed_somehow(args)
-    values = [args[name] for name in ("self", "input2", "target", "weight", "pos_weight") if args.values.get(name) is not None]
+    values = [
+        args[name] for name in ("self", "input2", "target", "weight", "pos_weight") if args.values.get(name) is not None
+    ]
     whole = elementwise_layout(values, args.facts)
     if args.op.name in ONE_KERNEL and args.values.get("weight") is None:
         return Result(whole)

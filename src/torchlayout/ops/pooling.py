@@ -118,7 +118,13 @@ def fractional_sizes(args: Args, layout: Layout, spatial: int) -> tuple[Size, ..
 
 
 # ---------------------------------------------------------------- transfer functions
-def _pooling(spatial: int, sizes_of: Callable[[Args, Layout, int], tuple[Size, ...]], placed: Placed, words: str, indices: bool = False) -> Transfer:
+def _pooling(
+    spatial: int,
+    sizes_of: Callable[[Args, Layout, int], tuple[Size, ...]],
+    placed: Placed,
+    words: str,
+    indices: bool = False,
+) -> Transfer:
     def transfer(args: Args) -> Outcome:
         layout = image(args, spatial)
         whole = batched(layout, spatial)

@@ -37,7 +37,9 @@ def padded(args: Args) -> Outcome:
         dim = dims[-1 - place]
         size: Size = dim.size
         for amount in pair:
-            size = args.facts.symbols.fresh(("padded", place)) if is_unknown(amount) else size + args.facts.normal(amount)
+            size = (
+                args.facts.symbols.fresh(("padded", place)) if is_unknown(amount) else size + args.facts.normal(amount)
+            )
         dims[-1 - place] = Dim(size, dim.stride)
     shape = tuple(dim.extent for dim in dims)
     mode = args.values.get("mode", "constant")

@@ -41,7 +41,10 @@ def lengths(args: Args, name: str, count: int) -> list[Size | None]:
     if len(items) != count:
         raise Unknowable("as many lengths as dimensions are needed")
     fresh = [args.facts.symbols.fresh(("length", place)) for place in range(count)]
-    return [None if item == -1 else fresh[i] if is_unknown(item) else args.facts.normal(item) for i, item in enumerate(items)]
+    return [
+        None if item == -1 else fresh[i] if is_unknown(item) else args.facts.normal(item)
+        for i, item in enumerate(items)
+    ]
 
 
 # ---------------------------------------------------------------- transforms

@@ -196,7 +196,10 @@ def elementwise(args: Args) -> Outcome:
 def elementwise_float(args: Args) -> Outcome:
     """sizes broadcast; strides in the operands' order, without their gaps"""
     values = tensors(args)
-    return Result(elementwise_layout(values, args.facts, _beside_number(args)), full_precision(promoted([*values, *numbers(args)])))
+    return Result(
+        elementwise_layout(values, args.facts, _beside_number(args)),
+        full_precision(promoted([*values, *numbers(args)])),
+    )
 
 
 def elementwise_bool(args: Args) -> Outcome:

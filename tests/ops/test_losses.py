@@ -1,0 +1,55 @@
+"""Losses and attention."""
+
+from __future__ import annotations
+
+import pytest
+from facts import Symbolic, assert_strides
+
+from torchlayout.layouts import contiguous
+from torchlayout.ops import UNKNOWN
+
+
+@pytest.mark.parametrize(
+    ("x", "call", "strides"),
+    [
+        ("torch.rand(3, 2).t()", "F.mse_loss(x, x)", ()),
+        ("torch.rand(3, 2).t()", "F.mse_loss(x, x, reduction='none')", (1, 2)),
+        ("torch.rand(2, 3)", "F.binary_cross_entropy_with_logits(x, x, reduction='none')", (3, 1)),
+        ("torch.rand(2, 5, 3)", "F.cross_entropy(x, x.softmax(1), reduction='none')", (3, 1)),
+        ("torch.rand(2, 3)", "F.l1_loss(x, x, reduce=False)", (3, 1)),
+    ],
+)
+def test_strides(x: str, call: str, strides: tuple[int, ...]) -> None:
+    assert_strides(x, call, strides)
+
+
+def test_an_unknown_reduction_leaves_a_packed_result_of_unknown_rank() -> None:
+    world = Symbolic()
+    layout = world.layout("F.mse_loss", world.tensor("B", "C"), world.tensor("B", "C"), reduction=UNKNOWN)
+    assert layout.rank is None
+    assert layout.strides == (1,)
+
+
+def test_cross_entropy_per_pixel_drops_the_classes() -> None:
+    world = Symbolic()
+    layout = world.layout("F.cross_entropy", world.tensor("B", "C", "H", "W"), UNKNOWN, reduction="none")
+    assert layout == contiguous((world["B"], world["H"], world["W"]))
+
+
+class TestAttention:
+    def test_sizes_are_known_and_strides_are_the_backends(self) -> None:
+        world = Symbolic("B H L S D E")
+        query, key, value = (
+            world.tensor("B", "H", "L", "D"),
+            world.tensor("B", "H", "S", "D"),
+            world.tensor("B", "H", "S", "E"),
+        )
+        layout = world.layout("F.scaled_dot_product_attention", query, key, value)
+        assert layout.sizes == (world["B"], world["H"], world["L"], world["E"])
+        assert layout.strides == (None,) * 4
+
+    def test_keys_may_have_fewer_heads(self) -> None:
+        world = Symbolic("B H G L D")
+        query, key = world.tensor("B", "H", "L", "D"), world.tensor("B", "G", "L", "D")
+        layout = world.layout("F.scaled_dot_product_attention", query, key, key, enable_gqa=True)
+        assert layout.sizes[1] == world["H"]
