@@ -75,7 +75,7 @@ class TestMemoryFormat:
         weight = Operand(contiguous((4, 3, 3, 3)), DType("float32"))
         known = Symbolic().layout("F.conv2d", Operand(channels_last(sizes), DType("float32")), weight)
         assert known == channels_last((2, 4, 4, 4))
-        open_ = Symbolic().layout("F.conv2d", Operand(channels_last(sizes)), weight)
+        open_ = Symbolic().layout("F.conv2d", Operand(channels_last(sizes)), weight, assumed=False)
         assert open_.strides == (None,) * 4
 
     def test_float64_is_packed_on_cuda_only(self) -> None:

@@ -33,7 +33,8 @@ def wants_channels_last(args: Args, layout: Layout, weight: Layout | None, spati
     """Whether the result is channels_last: where the input or the weight is; float64 is packed on CUDA all the same.
 
     `determine_backend_memory_format` of ATen/native/Convolution.cpp. In the assumed world a weight of which nothing
-    is known is contiguous, and a dtype that is not known is not float64. One spatial dimension is handled as two, of a contiguous input.
+    is known is contiguous, and a dtype that is not known is not float64. One spatial dimension is handled as two, of a
+    contiguous input.
     """
     operands = [value for value in (args["self"], args["weight"]) if isinstance(value, Operand)]
     doubtful = (DType("float64"),) if args.facts.assumed else (None, DType("float64"))

@@ -16,7 +16,6 @@ from torchlayout.layouts import (
     channels_last,
     contiguous,
     is_contiguous,
-    settle,
     size_of,
     suggests_channels_last,
     the_rest,
@@ -24,7 +23,7 @@ from torchlayout.layouts import (
 )
 from torchlayout.ops.table import Args
 from torchlayout.ops.values import Operand, Unknowable, is_unknown
-from torchlayout.sizes import MAYBE, NO, YES, Extent, Facts, Rest, Shape, Size, Truth, every
+from torchlayout.sizes import MAYBE, NO, YES, Extent, Facts, Rest, Shape, Size
 
 
 # ---------------------------------------------------------------- the suggested memory format
