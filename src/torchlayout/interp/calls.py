@@ -9,6 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from torchlayout.interp import record
+from torchlayout.interp.forgetting import forget
 from torchlayout.interp.frame import Frame, describe
 from torchlayout.interp.functions import call_function
 from torchlayout.interp.instances import call_instance, call_module, instantiate, make_module, run_container
@@ -36,8 +37,6 @@ from torchlayout.interp.values import (
     Tensor,
     Union_,
     Value,
-    is_sequence,
-    items_of,
     join_all,
 )
 from torchlayout.layouts import channels_last, contiguous, unknown_strides
@@ -148,7 +147,7 @@ def call_linted(
     function = callee.function if isinstance(callee, BoundFunction) else callee
     args = [callee.receiver, *arguments.args] if isinstance(callee, BoundFunction) else arguments.args
     if function.kind == "decorated" or arguments.open_args:
-        forget(arguments, st, fr, span)
+        forget([*args, *arguments.kwargs.values()], st, fr, span, everything=True)
         record.use(fr, [t for v in arguments.values() for t in st.tensors_in(v)], "argument", function.name, None, span)
         return Opaque((fr.place(span), "call"))
     return call_function(function, args, arguments.kwargs, span, st, fr, open_ended=arguments.open_kwargs, loop=loop)
@@ -243,6 +242,7 @@ def call_method(
     if isinstance(found_value, Bound) and found_value.receiver is receiver:
         return unknown_call(f".{name}", arguments, node, st, fr)
     if isinstance(found_value, Opaque) and isinstance(receiver, Instance):
+        forget([receiver], st, fr, node.span)
         return unknown_call(f".{name}", arguments, node, st, fr, found_value.name)
     return call_value(found_value, arguments, node, st, fr)
 
@@ -270,23 +270,9 @@ def unknown_call(
 ) -> Value:
     """A call of something that is not known."""
     record.foreign_call(fr, path, node.span, arguments.args, arguments.kwargs, st)
-    forget(arguments, st, fr, node.span)
+    forget(arguments.values(), st, fr, node.span)
     origin = next((t.origin for v in arguments.values() for t in st.tensors_in(v) if t.origin), None)
     return Opaque((fr.place(node.span), "call"), None, True, origin)
-
-
-def forget(arguments: Arguments, st: State, fr: Frame, span: Span) -> None:
-    """An unknown callee may change the lists and dicts that it is given."""
-    for value in arguments.values():
-        if isinstance(value, Held):
-            inner = st.load(value)
-            unknown = Opaque((fr.place(span), "changed", value.ref))
-            if isinstance(inner, Dictionary):
-                st.heap[value.ref] = Dictionary(
-                    {}, join_all([*inner.items.values(), unknown], (fr.place(span), "items"))
-                )
-            elif is_sequence(inner):
-                st.heap[value.ref] = Many(join_all([*items_of(inner), unknown], (fr.place(span), "items")), "list")
 
 
 def _each(value: Union_, run: Callable[[Value], Value], node: nodes.Call, fr: Frame) -> Value:

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from torchlayout.interp.frame import Frame, Run
-from torchlayout.interp.loops import dotted
-from torchlayout.interp.values import Class, Function, Opaque, Path, Value
+from torchlayout.interp.loops import dotted, walk
+from torchlayout.interp.values import Class, Function, Opaque, Path, Ref, Value
 from torchlayout.program import nodes
 from torchlayout.program.unit import UNKNOWN, CannotLower, Entry, Unit
 
@@ -42,7 +42,12 @@ def function_of(entry: Entry, unit: Unit, run: Run, owner: Class | None = None) 
 
 
 def make_function(
-    node: nodes.Function, unit: Unit, closure: Mapping[str, Value], defaults: Mapping[str, Value], owner: Class | None
+    node: nodes.Function,
+    unit: Unit,
+    closure: Mapping[str, Value],
+    defaults: Mapping[str, Value],
+    owner: Class | None,
+    homes: tuple[Ref, ...] = (),
 ) -> Value:
     """The value that a `def` binds its name to."""
     kind = "function"
@@ -56,7 +61,13 @@ def make_function(
             kind = "property"
         elif name not in KEEPING_DECORATORS and kind == "function":
             kind = "decorated"
-    return Function(node, unit, node.name, closure, defaults, owner, kind)
+    return Function(node, unit, node.name, closure, defaults, owner, kind, homes)
+
+
+def rebound_names(node: nodes.Function) -> frozenset[str]:
+    """The names of functions around it that a function rebinds (`nonlocal`)."""
+    scopes = (found for found in walk(node.body) if isinstance(found, nodes.Scope) and found.kind == "nonlocal")
+    return frozenset(name for scope in scopes for name in scope.names)
 
 
 def decorator_path(decorator: nodes.Expr, unit: Unit) -> str:

@@ -144,7 +144,9 @@ def _starred(node: nodes.Starred, st: State, fr: Frame) -> Value:
 
 def _lambda(node: nodes.Lambda, st: State, fr: Frame) -> Value:
     defaults = {p.name: evaluate(p.default, st, fr) for p in node.params if p.default is not None}
-    return Function(node, fr.unit, "<lambda>", {**fr.closure, **st.env}, defaults, fr.owner)
+    closure = {**fr.closure, **st.env}
+    fr.made.append((closure, frozenset()))
+    return Function(node, fr.unit, "<lambda>", closure, defaults, fr.owner, homes=(fr.home, *fr.homes))
 
 
 # ---------------------------------------------------------------- operators
@@ -400,8 +402,10 @@ def _comprehension(node: nodes.Comprehension, st: State, fr: Frame) -> Value:
 
 
 def _walrus(node: nodes.Walrus, st: State, fr: Frame) -> Value:
+    from torchlayout.interp.targets import bind_name
+
     value = evaluate(node.value, st, fr)
-    st.env[node.target.id] = value
+    bind_name(node.target.id, value, st, fr)
     return value
 
 

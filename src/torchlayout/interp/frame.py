@@ -65,8 +65,9 @@ class Run:
         """For each class looked at on its own: the heap that its `__init__` leaves."""
         self.nested: list[tuple[Any, Frame]] = []
         """Functions defined inside others, with the frame that made them: looked at if nobody calls them."""
-        self.summaries: dict[Any, tuple[Value]] = {}
-        """What calls gave, by function and arguments: turns of a loop that bring nothing new run nothing anew."""
+        self.summaries: dict[Any, tuple[Value, Mapping[str, Value]]] = {}
+        """What calls gave, by function and arguments: turns of a loop that bring nothing new run nothing anew.
+        With each its closure, so that no other takes over its id."""
         self.known_returns = dict(options.known_returns)
         self.entered: set[tuple[str, int]] = set()
         """Functions that were run from a call, by name and line."""
@@ -123,6 +124,18 @@ class Frame:
     """Callers that are not known may come with other arguments."""
     guards: list[str] = field(default_factory=list)
     """Receivers whose `is_contiguous()` was tested around the current statement, as text."""
+    homes: tuple[Hashable, ...] = ()
+    """Where the names of the functions around this one lie while they run (see `Function.homes`)."""
+    nonlocals: set[str] = field(default_factory=set)
+    made: list[tuple[dict[str, Value], frozenset[str]]] = field(default_factory=list)
+    """Closures of functions defined here, and the names that these functions rebind."""
+    thrown: list[State] | None = None
+    """Inside a `try`: the states from which an exception may leave its body, joined into one."""
+    home: Hashable = field(init=False)
+    """Where its own names lie in the heap while it calls others."""
+
+    def __post_init__(self) -> None:
+        self.home = ("names", self.context)
 
     def site(self, span: Span) -> SiteKey:
         return (self.unit.path, span)

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 from torchlayout.interp import record
 from torchlayout.interp.annotations import parameter_kind
+from torchlayout.interp.forgetting import forget
 from torchlayout.interp.frame import MAX_CALL_DEPTH, Frame
 from torchlayout.interp.state import State, join_states, settled
 from torchlayout.interp.trace import Loop
@@ -99,11 +100,13 @@ def call_function(
     if env is None or fr.depth >= MAX_CALL_DEPTH or _too_deep(function, fr):
         if fr.depth >= MAX_CALL_DEPTH:
             fr.run.note(f"{fr.unit.path}: calls inside one another deeper than {MAX_CALL_DEPTH}")
+        forget([*args, *kwargs.values()], st, fr, span, everything=True)
         return unknown
     key = _summary_key(function, env, st, fr)
     known = fr.run.summaries.get(key) if key is not None else None
     if known is not None:
         return known[0]
+    st.heap[fr.home] = Dictionary(dict(st.env))
     before = dict(st.heap)
     inner = Frame(
         fr.run,
@@ -116,15 +119,20 @@ def call_function(
         receiver=args[0] if args else None,
         depth=fr.depth + 1,
         outer_loop=loop,
+        homes=function.homes,
     )
     fr.run.entered.add(id_of(function))
     value, end = run_body(function, env, st, inner)
     if end is not None:
         st.heap, st.facts = end.heap, end.facts
+    unchanged = key is not None and all(st.heap.get(ref) is held for ref, held in before.items())
+    names = st.heap.pop(fr.home, None)
+    if isinstance(names, Dictionary) and names is not before[fr.home]:
+        st.env = dict(names.items)
     if value is _NOTHING:
         value = unknown
-    if key is not None and all(st.heap.get(ref) is held for ref, held in before.items()):
-        fr.run.summaries[key] = (settled(value, st.facts),)
+    if unchanged:
+        fr.run.summaries[key] = (settled(value, st.facts), function.closure)
     return value
 
 
@@ -141,6 +149,7 @@ def _summary_key(function: Function, env: dict[str, Value], st: State, fr: Frame
         given.append((name, type(inner), settled(inner, st.facts)))
         if isinstance(inner, Instance):
             given.append(st.heap.get(inner.ref))
+    given.extend(settled(st.heap.get(ref), st.facts) for ref in function.homes)
     key = tuple(given)
     try:
         hash(key)
@@ -168,12 +177,14 @@ def run_body(function: Function, env: dict[str, Value], st: State, inner: Frame)
 
     start = State(env, st.heap, st.facts)
     if isinstance(function.node, nodes.Lambda):
-        return evaluate(function.node.body, start, inner), start
+        value = evaluate(function.node.body, start, inner)
+        _close(inner, start)
+        return value, start
     end = execute_block(function.node.body, start.copy(), inner)
     if end is not None:
         inner.returns.append((None, end))
     key = (inner.place(function.node.span), "return")
-    value: Value = _NOTHING
+    value = _NOTHING
     state: State | None = None
     for returned, at in inner.returns:
         if state is None:
@@ -181,9 +192,18 @@ def run_body(function: Function, env: dict[str, Value], st: State, inner: Frame)
             continue
         value = join(settled(value, state.facts), settled(returned, at.facts), key)
         state = join_states(state, at, key)
+    if state is not None:
+        _close(inner, state)
     if function.node.generator:
         return Many(join_all(inner.yields, key), "generator"), state or start
     return value, state
+
+
+def _close(fr: Frame, end: State) -> None:
+    """Functions that outlive the one that made them see its names as they were in the end."""
+    for closure, rebound in fr.made:
+        closure.update({name: settled(value, end.facts) for name, value in end.env.items()})
+        closure.update({name: Opaque((fr.home, "rebound", name), name) for name in rebound if name in closure})
 
 
 def own_arguments(function: Function, receiver: Value, st: State, fr: Frame) -> dict[str, Value]:

@@ -7,7 +7,7 @@ from typing import Any
 
 from torchlayout.interp.frame import Frame
 from torchlayout.interp.state import State
-from torchlayout.interp.values import Opaque, Path, Sequence, Value
+from torchlayout.interp.values import Dictionary, Opaque, Path, Ref, Sequence, Value
 from torchlayout.program.unit import UNKNOWN, Unit
 
 BUILTINS = frozenset(dir(builtins))
@@ -15,11 +15,23 @@ BUILTINS = frozenset(dir(builtins))
 
 def lookup(name: str, st: State, fr: Frame) -> Value:
     """The value of a name where the state is."""
-    if name in st.env and name not in fr.globals:
+    if name in st.env and name not in fr.globals and name not in fr.nonlocals:
         return st.env[name]
+    home = home_of(name, st, fr)
+    if home is not None:
+        return home[1].items[name]
     if name in fr.closure:
         return fr.closure[name]
     return module_name(name, fr.unit, fr)
+
+
+def home_of(name: str, st: State, fr: Frame) -> tuple[Ref, Dictionary] | None:
+    """The names of the function around this one that holds this name, while it runs."""
+    for ref in fr.homes:
+        names = st.heap.get(ref)
+        if isinstance(names, Dictionary) and name in names.items:
+            return ref, names
+    return None
 
 
 def module_name(name: str, unit: Unit, fr: Frame) -> Value:

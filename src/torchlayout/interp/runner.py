@@ -103,7 +103,8 @@ def _run_alone(function: Function, receiver: Value, state: State, activity: Run)
         owner=function.owner, receiver=receiver, outer_loop=loop, public=_is_public(function.name),
     )  # fmt: skip
     nested = len(activity.nested)
-    run_body(function, own_arguments(function, receiver, state, frame), state, frame)
+    _, end = run_body(function, own_arguments(function, receiver, state, frame), state, frame)
+    state = state if end is None else end
     for inner, _ in activity.nested[nested:]:
         if not _was_called(inner, activity):
             inner_frame = Frame(

@@ -11,7 +11,7 @@ from typing import Any
 
 from torchlayout.interp import record
 from torchlayout.interp.builtin_calls import MAX_RANGE, iterate
-from torchlayout.interp.definitions import local_class, make_function
+from torchlayout.interp.definitions import local_class, make_function, rebound_names
 from torchlayout.interp.expressions import binary, evaluate, note_guards
 from torchlayout.interp.frame import MAX_ROUNDS, Frame, LoopFrame
 from torchlayout.interp.guards import find_guard, find_statement_guard
@@ -48,6 +48,10 @@ def execute_block(block: nodes.Block, st: State, fr: Frame) -> State | None:
         if end is None:
             return None
         st = end
+        if fr.thrown is not None:
+            joined = join_states(fr.thrown[0], st.copy(), (fr.place(statement.span), "thrown"))
+            assert joined is not None
+            fr.thrown[0] = joined
     return st
 
 
@@ -144,9 +148,8 @@ def _delete_item(target: nodes.Subscript, st: State, fr: Frame) -> None:
 def _scope(node: nodes.Scope, st: State, fr: Frame) -> State:
     if node.kind == "global":
         fr.globals.update(node.names)
-    for name in node.names:
-        if node.kind == "nonlocal":
-            st.env[name] = Opaque((fr.place(node.span), name), name)
+    if node.kind == "nonlocal":
+        fr.nonlocals.update(node.names)
     return st
 
 
@@ -159,8 +162,9 @@ def _import(node: nodes.Import, st: State, fr: Frame) -> State:
 def _function(node: nodes.Function, st: State, fr: Frame) -> State:
     defaults = {p.name: evaluate(p.default, st, fr) for p in node.params if p.default is not None}
     closure = {**fr.closure, **st.env}
-    made = make_function(node, fr.unit, closure, defaults, fr.owner)
+    made = make_function(node, fr.unit, closure, defaults, fr.owner, (fr.home, *fr.homes))
     closure[node.name] = made
+    fr.made.append((closure, rebound_names(node)))
     st.env[node.name] = made
     if isinstance(made, Function) and node.name not in fr.run.attributes:
         fr.run.nested.append((made, fr))
@@ -224,16 +228,13 @@ def _match(node: nodes.Match, st: State, fr: Frame) -> State | None:
 
 
 def _try(node: nodes.Try, st: State, fr: Frame) -> State | None:
-    before = st.copy()
+    outer, fr.thrown = fr.thrown, [st.copy()]
     returned = len(fr.returns)
     end = execute_block(node.body, st, fr)
-    thrown = join_states(before, end.copy() if end is not None else None, (fr.place(node.span), "thrown"))
-    for _, state in fr.returns[returned:]:
-        thrown = join_states(thrown, state, (fr.place(node.span), "thrown"))
+    (thrown,), fr.thrown = fr.thrown, outer
     if end is not None and node.orelse:
         end = execute_block(node.orelse, end, fr)
     for place, handler in enumerate(node.handlers):
-        assert thrown is not None
         branch = thrown.copy()
         if handler.type is not None:
             evaluate(handler.type, branch, fr)
@@ -242,8 +243,9 @@ def _try(node: nodes.Try, st: State, fr: Frame) -> State | None:
         after = execute_block(handler.body, branch, fr)
         end = join_states(end, after, (fr.place(node.span), place))
     if node.finalbody:
+        ends = [(value, execute_block(node.finalbody, state.copy(), fr)) for value, state in fr.returns[returned:]]
+        fr.returns[returned:] = [(value, state) for value, state in ends if state is not None]
         if end is None:
-            assert thrown is not None
             execute_block(node.finalbody, thrown.copy(), fr)
             return None
         end = execute_block(node.finalbody, end, fr)

@@ -6,6 +6,7 @@ from torchlayout.interp import record, shapes
 from torchlayout.interp.attributes import set_attribute
 from torchlayout.interp.builtin_calls import iterate
 from torchlayout.interp.frame import Frame
+from torchlayout.interp.names import home_of
 from torchlayout.interp.state import State
 from torchlayout.interp.tensors import as_tensor
 from torchlayout.interp.values import (
@@ -52,7 +53,11 @@ def bind_name(name: str, value: Value, st: State, fr: Frame) -> None:
         value = Opaque(value.key, name, value.weak, value.origin, value.kind)
     if name in fr.globals:
         fr.run.globals[(fr.unit.path, name)] = Opaque(("global", fr.unit.path, name), name)
-    st.env[name] = value
+    home = home_of(name, st, fr) if name in fr.nonlocals else None
+    if home is not None:
+        st.heap[home[0]] = home[1].put(name, value)
+    else:
+        st.env[name] = value
 
 
 def _is_query_name(name: str) -> bool:

@@ -1,0 +1,60 @@
+"""Forgetting what a call that is not followed may have changed."""
+
+from __future__ import annotations
+
+from torchlayout.interp.frame import Frame
+from torchlayout.interp.state import State
+from torchlayout.interp.values import (
+    Container,
+    Dictionary,
+    Function,
+    Held,
+    Instance,
+    Many,
+    Module,
+    Opaque,
+    Tensor,
+    Value,
+    choices,
+    is_sequence,
+    items_of,
+    join_all,
+)
+from torchlayout.program.nodes import Span
+
+
+def forget(values: list[Value], st: State, fr: Frame, span: Span, *, everything: bool = False) -> None:
+    """A callee that is not followed may change the lists, dicts and objects that it is given.
+
+    Of objects only tensors are forgotten; with `everything`, all that is no module.
+    """
+    for value in values:
+        for choice in choices(value):
+            if isinstance(choice, Held):
+                _forget_items(choice, st, fr, span)
+            elif isinstance(choice, Instance):
+                forget_attributes(choice, st, fr, span, everything=everything)
+
+
+def _forget_items(value: Held, st: State, fr: Frame, span: Span) -> None:
+    inner = st.load(value)
+    place = fr.place(span)
+    unknown = Opaque((place, "changed", value.ref))
+    if isinstance(inner, Dictionary):
+        st.heap[value.ref] = Dictionary({}, join_all([*inner.items.values(), unknown], (place, "items")))
+    elif is_sequence(inner):
+        st.heap[value.ref] = Many(join_all([*items_of(inner), unknown], (place, "items")), "list")
+
+
+def forget_attributes(value: Instance, st: State, fr: Frame, span: Span, *, everything: bool = False) -> None:
+    """Forget what a call that is not followed may have set on an object."""
+    attributes = st.heap.get(value.ref)
+    if not isinstance(attributes, Dictionary):
+        return
+    items = dict(attributes.items)
+    for name, item in items.items():
+        if isinstance(item, (Tensor, Held)) and not getattr(item, "parameter", False):
+            items[name] = Opaque((fr.place(span), "changed", value.ref, name))
+        elif everything and not isinstance(item, (Tensor, Module, Container, Instance, Function)):
+            items[name] = Opaque((fr.place(span), "changed", value.ref, name), f"{value.path or 'self'}.{name}")
+    st.heap[value.ref] = Dictionary(items, attributes.rest, attributes.maybe)
