@@ -26,6 +26,8 @@ MAX_CALL_DEPTH = 7
 """Calls of linted functions inside one another that are followed."""
 MAX_ROUNDS = 4
 """Turns of a loop after which what still changes is forgotten."""
+MAX_WIDENED_ROUNDS = 12
+"""Turns after that in which facts about sizes may still fall away."""
 
 
 class OutOfBudget(Exception):

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from torchlayout.interp.frame import Frame
-from torchlayout.interp.loops import dotted
+from torchlayout.interp.loops import dotted, walk
 from torchlayout.interp.state import State, with_operands
 from torchlayout.interp.tensors import as_size, as_tensor
 from torchlayout.interp.values import (
@@ -260,11 +260,19 @@ def _quick_size(node: nodes.Expr, st: State, fr: Frame) -> Any:
     return None
 
 
+def _changes_nothing(node: nodes.Expr) -> bool:
+    """Whether it holds no call and no assignment."""
+    return not any(isinstance(found, (nodes.Call, nodes.Walrus, nodes.Yield, nodes.Await)) for found in walk(node))
+
+
 def _is_size_like(node: nodes.Expr) -> bool:
+    """Whether it is a size that can be asked for again: evaluating it does nothing else."""
     if isinstance(node, nodes.Subscript):
-        return isinstance(node.value, nodes.Attribute) and node.value.attr == "shape"
+        shape = node.value
+        return isinstance(shape, nodes.Attribute) and shape.attr == "shape" and _changes_nothing(shape.value)
     if isinstance(node, nodes.Call):
-        return isinstance(node.func, nodes.Attribute) and node.func.attr in ("size", "numel")
+        func = node.func
+        return isinstance(func, nodes.Attribute) and func.attr in ("size", "numel") and _changes_nothing(func.value)
     if isinstance(node, nodes.Binary):
         return all(isinstance(s, (nodes.Const, nodes.Name)) or _is_size_like(s) for s in (node.left, node.right))
     return isinstance(node, (nodes.Name, nodes.Const))

@@ -13,7 +13,7 @@ from torchlayout.interp import record
 from torchlayout.interp.builtin_calls import MAX_RANGE, iterate
 from torchlayout.interp.definitions import local_class, make_function, rebound_names
 from torchlayout.interp.expressions import binary, evaluate, note_guards
-from torchlayout.interp.frame import MAX_ROUNDS, Frame, LoopFrame
+from torchlayout.interp.frame import MAX_ROUNDS, MAX_WIDENED_ROUNDS, Frame, LoopFrame, OutOfBudget
 from torchlayout.interp.guards import find_guard, find_statement_guard
 from torchlayout.interp.loops import changed_names
 from torchlayout.interp.refine import assume, truth_of
@@ -287,9 +287,12 @@ def _for(node: nodes.For, st: State, fr: Frame) -> State | None:
     else:
         item = join_all(items_of(items), (fr.place(node.span), "item"))
         once = isinstance(items, Sequence) and bool(items.items)
-        end = _fixpoint(
-            node.body, node.span, loop, st, fr, lambda state: bind_target(node.target, item, state, fr), once
-        )
+
+        def enter(state: State) -> bool:
+            bind_target(node.target, item, state, fr)
+            return True
+
+        end = _fixpoint(node.body, node.span, loop, st, fr, enter, once)
     fr.loops.pop()
     if node.orelse and end is not None:
         end = execute_block(node.orelse, end, fr)
@@ -320,14 +323,18 @@ def _while(node: nodes.While, st: State, fr: Frame) -> State | None:
     fr.loops.append(loop)
     forever = isinstance(node.test, nodes.Const) and bool(node.test.value)
 
-    def enter(state: State) -> None:
-        evaluate(node.test, state, fr)
-        assume(node.test, True, state, fr)
+    def enter(state: State) -> bool:
+        known = truth_of(evaluate(node.test, state, fr), state)
+        return known is not False and assume(node.test, True, state, fr)
 
     end = _fixpoint(node.body, node.span, loop, st, fr, enter, False)
     fr.loops.pop()
     if forever:
         end = None
+    elif end is not None:
+        known = truth_of(evaluate(node.test, end, fr), end)
+        if known is True or not assume(node.test, False, end, fr):
+            end = None
     if node.orelse and end is not None:
         end = execute_block(node.orelse, end, fr)
     for place, state in enumerate(loop.breaks):
@@ -341,22 +348,21 @@ def _fixpoint(
     loop: LoopFrame,
     st: State,
     fr: Frame,
-    enter: Callable[[State], None],
+    enter: Callable[[State], bool],
     once: bool,
 ) -> State | None:
     """Run a body until another turn changes nothing; `once` says that it runs at least once.
 
     The state at the head is joined with that at the end of each turn; after `MAX_ROUNDS` whatever still changes is
-    forgotten, so that it comes to an end.
+    forgotten, so that it comes to an end. `enter` is what happens at the head of each turn; False: there is none.
     """
     head = st
     last: State | None = None
     key = (fr.place(span), "head")
-    for turn in range(MAX_ROUNDS + 2):
+    for turn in range(MAX_ROUNDS + MAX_WIDENED_ROUNDS):
         loop.breaks.clear()
         state = head.copy()
-        enter(state)
-        last = execute_block(body, state, fr)
+        last = execute_block(body, state, fr) if enter(state) else None
         for place, other in enumerate(loop.continues):
             last = join_states(last, other, (key, "continue", place))
         loop.continues.clear()
@@ -366,6 +372,8 @@ def _fixpoint(
         assert joined is not None
         if joined.same_as(head):
             break
+        if turn == MAX_ROUNDS + MAX_WIDENED_ROUNDS - 1:
+            raise OutOfBudget  # never seen; but what is not settled may not be told
         if turn >= MAX_ROUNDS - 1:
             joined = widen_states(head, joined, key)
             if turn == MAX_ROUNDS - 1:

@@ -103,6 +103,8 @@ def to_argument(value: Value, state: State) -> Any:
         return value
     if isinstance(value, SequenceValue):
         return tuple(to_argument(item, state) for item in value.items)
+    if isinstance(value, Many):
+        return ManyOutcome(to_argument(value.item, state))
     if isinstance(value, SliceValue):
         return slice(*(to_argument(part, state) for part in (value.lower, value.upper, value.step)))
     if isinstance(value, Path):
@@ -245,6 +247,8 @@ def _resolve(value: Any, kind: str, facts: Facts) -> Any:
         return UNKNOWN
     if isinstance(value, tuple):
         return tuple(_resolve(item, kind, facts) for item in value)
+    if isinstance(value, ManyOutcome):
+        return ManyOutcome(_resolve(value.item, kind, facts))
     if isinstance(value, slice):
         return slice(*(_resolve(part, "int", facts) for part in (value.start, value.stop, value.step)))
     return value
@@ -253,6 +257,8 @@ def _resolve(value: Any, kind: str, facts: Facts) -> Any:
 def _tensors(value: Any) -> list[Tensor]:
     if isinstance(value, Tensor):
         return [value]
+    if isinstance(value, ManyOutcome):
+        return _tensors(value.item)
     return [t for item in value for t in _tensors(item)] if isinstance(value, tuple) else []
 
 
@@ -290,6 +296,8 @@ def _cases(
 def _fill(value: Any, chosen: Mapping[int, Operand]) -> Any:
     if isinstance(value, Tensor):
         return chosen[id(value)]
+    if isinstance(value, ManyOutcome):
+        return ManyOutcome(_fill(value.item, chosen))
     return tuple(_fill(item, chosen) for item in value) if isinstance(value, tuple) else value
 
 

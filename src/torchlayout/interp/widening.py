@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable
 
 from torchlayout.interp.state import State, with_operands
-from torchlayout.interp.values import Held, Opaque, Tensor, Value, same
+from torchlayout.interp.values import Dictionary, Held, Many, Opaque, Tensor, Value, same
 from torchlayout.layouts import unknown_layout
 from torchlayout.ops import Operand
 
@@ -14,14 +14,23 @@ def widen_states(old: State, new: State, key: Hashable) -> State:
     """The new state with every value that differs from the old one forgotten."""
     for name, value in new.env.items():
         if not same(value, old.env.get(name)):
-            new.env[name] = _forgotten(value, (key, name), new)
+            new.env[name] = _forgotten(value, old.env.get(name), (key, name), new)
     for ref, value in new.heap.items():
         if not same(value, old.heap.get(ref)):
-            new.heap[ref] = _forgotten(value, (key, ref), new)
+            new.heap[ref] = _forgotten(value, old.heap.get(ref), (key, ref), new)
     return new
 
 
-def _forgotten(value: Value, key: Hashable, st: State) -> Value:
+def _forgotten(value: Value, before: Value, key: Hashable, st: State) -> Value:
+    """The value without what differs from that before; of a container, item by item."""
+    if same(value, before):
+        return value
+    if isinstance(value, Dictionary) and isinstance(before, Dictionary):
+        items = {k: _forgotten(v, before.items.get(k), (key, k), st) for k, v in value.items.items()}
+        rest = None if value.rest is None else _forgotten(value.rest, before.rest, (key, "rest"), st)
+        return Dictionary(items, rest, value.maybe | before.maybe)
+    if isinstance(value, Many) and isinstance(before, Many):
+        return Many(_forgotten(value.item, before.item, (key, "item"), st), value.kind)
     if isinstance(value, Tensor):
         unknown = Operand(unknown_layout(key, st.facts), None, value.numpy, True)
         return with_operands(value, (unknown,), (unknown,))
