@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from torchlayout.interp.state import State
@@ -31,7 +31,8 @@ from torchlayout.interp.values import (
 )
 from torchlayout.interp.values import Sequence as SequenceValue
 from torchlayout.interp.values import Slice as SliceValue
-from torchlayout.layouts import contiguous, is_contiguous, the_rest, unknown_layout
+from torchlayout.layouts import contiguous, is_contiguous, settle, settle_shape, the_rest, unknown_layout
+from torchlayout.layouts import join as join_layouts
 from torchlayout.ops import (
     UNKNOWN,
     Alias,
@@ -274,23 +275,68 @@ def _cases(
     for option in options:
         total *= len(option)
     if total > MAX_COMBINATIONS:
-        options = [option[:1] for option in options[1:]]
-        options.insert(0, (distinct[0].proven if proven else distinct[0].assumed)[:MAX_ALTERNATIVES])
+        options = [
+            options[0],
+            *(_as_one(option, t.ident, facts) for option, t in zip(options[1:], distinct[1:], strict=True)),
+        ]
     cases: list[Case] = []
-    for combination in itertools.product(*options):
+    combinations = list(itertools.product(*options))
+    for combination in combinations:
         chosen = {id(tensor): operand for tensor, operand in zip(distinct, combination, strict=True)}
         bound = {name: _fill(value, chosen) for name, value in template.items()}
         weak = first is not None and chosen[id(first)].weak and not proven
+        own = facts if len(combinations) == 1 else facts.copy()  # what one alternative teaches is not true of others
         try:
-            outcome: Outcome | Refused = run(bound, facts)
+            outcome: Outcome | Refused = run(bound, own)
+            if own is not facts:
+                outcome = _settled_in(outcome, own)
         except Refused as refusal:
             outcome = refusal
-        cases.append(Case(bound, outcome, facts, weak))
+        cases.append(Case(bound, outcome, own, weak))
     if len(cases) > 1:
+        _learn_from_all(cases, facts, proven)
         known = [case for case in cases if not is_unknown(case.outcome)]
         if known and not proven:
             return tuple(known)
     return tuple(cases)
+
+
+def _as_one(option: tuple[Operand, ...], key: Hashable, facts: Facts) -> tuple[Operand, ...]:
+    """One operand for all alternatives: what they have in common."""
+    layout, first = option[0].layout, option[0]
+    for other in option[1:]:
+        layout = join_layouts(layout, other.layout, ("common", key), facts)
+    dtype = first.dtype if all(operand.dtype == first.dtype for operand in option) else None
+    return (Operand(layout, dtype, first.numpy, any(operand.weak for operand in option), first.device),)
+
+
+def _learn_from_all(cases: Sequence[Case], facts: Facts, proven: bool) -> None:
+    """Take over what every alternative that may be the real one teaches."""
+    possible = [case.facts for case in cases if not isinstance(case.outcome, Refused)]
+    if not proven:
+        possible = [case.facts for case in cases if not (isinstance(case.outcome, Refused) or is_unknown(case.outcome))]
+    if possible:
+        learnt = possible[0]
+        for other in possible[1:]:
+            learnt = learnt.join(other)
+        facts.become(learnt)
+
+
+def _settled_in(outcome: Outcome, facts: Facts) -> Outcome:
+    """An outcome with what its own alternative teaches put in."""
+    if isinstance(outcome, Result):
+        return replace(outcome, layout=settle(outcome.layout, facts))
+    if isinstance(outcome, tuple):
+        if any(isinstance(item, Rest) for item in outcome):
+            return settle_shape(outcome, facts)
+        return tuple(_settled_in(item, facts) for item in outcome)
+    if isinstance(outcome, Fields):
+        return Fields({name: _settled_in(item, facts) for name, item in outcome.values.items()})
+    if isinstance(outcome, ManyOutcome):
+        return outcome if isinstance(outcome.item, Operand) else ManyOutcome(_settled_in(outcome.item, facts))
+    if isinstance(outcome, Alternatives):
+        return Alternatives(tuple(_settled_in(item, facts) for item in outcome.outcomes))
+    return facts.normal(outcome) if isinstance(outcome, Poly) else outcome
 
 
 def _fill(value: Any, chosen: Mapping[int, Operand]) -> Any:

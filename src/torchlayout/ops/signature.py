@@ -129,7 +129,7 @@ def bind(signature: Signature, args: Sequence[Any], kwargs: Mapping[str, Any]) -
         if not rest:
             break
         spread = (
-            parameter.many and parameter.kind in ("int", "Any", "Tensor") and not isinstance(rest[0], (tuple, list))
+            parameter.many and parameter.kind in ("int", "Any", "Tensor") and not isinstance(rest[0], (tuple, list, Many))
         )
         if spread and rest and place == len(positional) - 1:
             if parameter.kind == "int" and not all(_is_extent(value) for value in rest):
@@ -199,7 +199,7 @@ def _fits(value: Any, parameter: Parameter) -> bool:
         return parameter.optional or (parameter.default is None and not parameter.required)
     if parameter.many:
         if isinstance(value, Many):
-            return parameter.kind == "Tensor"
+            return parameter.kind in ("Tensor", "int")
         if isinstance(value, (tuple, list)):
             return all(_is_item(item, parameter.kind) for item in value)
         return _is_item(value, parameter.kind) and parameter.kind != "Tensor"

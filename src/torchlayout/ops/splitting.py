@@ -77,6 +77,8 @@ def chunked(args: Args) -> Outcome:
 def split_evenly(args: Args) -> Outcome:
     """views of the size given along one dimension, the last one maybe smaller"""
     layout, place = real_dim(args, args.integer("dim"))
+    if is_unknown(args["split_size"]):
+        return Many(piece(args, layout, place, None, args.facts.symbols.fresh("split")))
     return of_equal_size(args, layout, place, args.size("split_size"))
 
 
@@ -84,6 +86,8 @@ def split_by_sizes(args: Args) -> Outcome:
     """views of the sizes given along one dimension"""
     layout, place = real_dim(args, args.integer("dim"))
     facts = args.facts
+    if isinstance(args["split_size"], Many):
+        return Many(piece(args, layout, place, None, facts.symbols.fresh("split")))
     sizes = _sizes(args, args.known("split_size"))
     total = sum(sizes)
     if facts.equal(total, layout.dims[place].size) is NO:
