@@ -71,6 +71,12 @@ class Run:
         """What calls gave, by function and arguments: turns of a loop that bring nothing new run nothing anew.
         With each its closure, so that no other takes over its id."""
         self.known_returns = dict(options.known_returns)
+        self.private: set[tuple[str, int]] = set()
+        """Functions, by name and line, all of whose calls are run: what they are handed is all that they meet."""
+        self.root: Hashable = None
+        """The first part of the context of all that is run for the function being looked at."""
+        self.left_off = False
+        """Some function was not followed to its end, or some call not at all."""
         self.entered: set[tuple[str, int]] = set()
         """Functions that were run from a call, by name and line."""
         self.project: Any = None

@@ -98,7 +98,9 @@ def _put_writes(cls: Class, state: State, activity: Run) -> None:
         end = _run_silently(cls, method, start, state, activity)
         for name in names & written:
             value = None if end is None else end[0].get(name)
-            found[name].append(unknown[name] if end is None or value is None else _timeless(value, end[1], unknown[name]))
+            found[name].append(
+                unknown[name] if end is None or value is None else _timeless(value, end[1], unknown[name])
+            )
     items = dict(attributes.items)
     for name, values in found.items():
         for value in values:
@@ -146,9 +148,7 @@ def _written_from_outside(unit: Unit) -> frozenset[str]:
     """Attributes that the file assigns on objects other than a method's own (`model.attn.window = 4`)."""
     known = unit.__dict__.get("written_from_outside")
     if known is None:
-        own: set[tuple[str, int]] = set()
         outside = {name for receiver, name in _stores(unit.tree) if receiver not in ("self", "cls", "ctx")}
-        del own
         known = unit.__dict__["written_from_outside"] = frozenset(outside)
     return frozenset(known)
 

@@ -6,6 +6,7 @@ All of it is told from the outline and the text; nothing is parsed for it.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
 from torchlayout.program.outline import Entry, Outline
 from torchlayout.program.unit import Unit
@@ -60,6 +61,34 @@ def callers(unit: Unit, targets: list[Entry]) -> list[Entry]:
             if caller not in wanted and calls.may_hand_over(caller, callee):
                 found.add(caller)
     return sorted(found, key=lambda entry: -entry.start)
+
+
+def is_handed_over(name: str, defined: int, unit: Unit) -> bool:
+    """Whether a function, defined on that line, is mentioned otherwise than by a call: somebody may call it later."""
+    return any(not called for _, called in _mentions(name, defined, unit))
+
+
+def is_reached_otherwise(entry: Entry, unit: Unit, run: set[Entry]) -> bool:
+    """Whether a function may get arguments from elsewhere than from calls in the functions that are run."""
+    for line, called in _mentions(entry.name, entry.node.lineno, unit):
+        owner = unit.outline.at(line)
+        while owner is not None and (owner.nested or owner.is_class) and owner.parent is not None:
+            owner = owner.parent
+        known = bool(unit.outline.module_sinks) if owner is None else owner in run or owner is entry
+        if not called or not known:
+            return True
+    return False
+
+
+def _mentions(name: str, defined: int, unit: Unit) -> Iterator[tuple[int, bool]]:
+    """The line of each mention of a name but its definition, and whether it is called there."""
+    text = unit.source.clean
+    line, last = 1, 0
+    for match in re.finditer(rf"\b{re.escape(name)}\b", text):
+        line += text.count("\n", last, match.start())
+        last = match.start()
+        if not text[:last].endswith("def ") or line < defined:
+            yield line, text[match.end() : match.end() + 1] == "("
 
 
 class Calls:

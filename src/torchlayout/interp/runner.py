@@ -10,13 +10,14 @@ from torchlayout.interp.attributes import Container
 from torchlayout.interp.definitions import class_of, function_of, member
 from torchlayout.interp.frame import MAX_CALLER_STEPS, MAX_STEPS, Frame, Options, OutOfBudget, Run
 from torchlayout.interp.functions import own_arguments, run_body
-from torchlayout.interp.roots import callers, telling
+from torchlayout.interp.leaving import forget_privacy, leave_off
+from torchlayout.interp.receivers import MAX_SUBCLASSES, heirs, initialised, self_of
+from torchlayout.interp.roots import callers, is_handed_over, is_reached_otherwise, telling
 from torchlayout.interp.state import State
 from torchlayout.interp.statements import execute_block
 from torchlayout.interp.trace import Loop, Trace
-from torchlayout.interp.values import Class, Dictionary, Function, Instance, Value
+from torchlayout.interp.values import Class, Dictionary, Function, Value
 from torchlayout.program.unit import CannotLower, Entry, Unit
-from torchlayout.sizes import Facts
 
 PER_ITEM_METHODS = frozenset({"__getitem__", "collate_fn", "collate", "__call__", "_collate_fn"})
 """Functions that data loading calls for every sample or batch."""
@@ -28,14 +29,22 @@ def run(unit: Unit, options: Options) -> Trace:
     targets = unit.outline.targets()
     activity.proving = any(not _is_public(e.name) and ".contiguous" in unit.outline.text(e) for e in targets)
     activity.limit = MAX_CALLER_STEPS
-    for entry in callers(unit, targets):
+    calling, alone = callers(unit, targets), telling(unit, targets)
+    activity.private = {
+        (entry.name, entry.node.lineno)
+        for entry in targets
+        if not _is_public(entry.name) and not is_reached_otherwise(entry, unit, {*calling, *alone})
+    }
+    for entry in calling:
         if (entry.name, entry.node.lineno) not in activity.entered:
             _look_at(entry, activity)
     activity.proving, activity.limit = True, MAX_STEPS
-    for entry in telling(unit, targets):
+    for entry in alone:
         _look_at(entry, activity)
     if unit.outline.module_sinks:
         _look_at_module(activity)
+    if activity.left_off:
+        forget_privacy(activity)
     return activity.trace
 
 
@@ -52,8 +61,10 @@ def _look_at(entry: Entry, activity: Run) -> None:
                 _run_alone(function, None, State({}, {}, activity.new_facts()), activity)
     except OutOfBudget:
         activity.note(f"{activity.unit.path}:{entry.start}: {entry.qualname} takes too many steps; left off")
+        leave_off(activity)
     except RecursionError:
         activity.note(f"{activity.unit.path}:{entry.start}: {entry.qualname} is nested too deeply; left off")
+        leave_off(activity)
 
 
 def _look_at_method(entry: Entry, owner: Entry, activity: Run) -> None:
@@ -63,53 +74,49 @@ def _look_at_method(entry: Entry, owner: Entry, activity: Run) -> None:
     function = member(cls, entry.name, activity)
     if not isinstance(function, Function):
         return
+    _run_for(function, cls, (), activity)
+    derived = heirs(owner, entry, activity.unit)
+    if len(derived) > MAX_SUBCLASSES:
+        activity.note(
+            f"{activity.unit.path}:{entry.start}: {entry.qualname} is inherited by more than {MAX_SUBCLASSES}"
+        )
+    for heir in derived[:MAX_SUBCLASSES]:
+        sub = class_of(heir, activity.unit, activity)
+        if isinstance(sub, Class):
+            _run_for(function, sub, (sub.name,), activity)
+
+
+def _run_for(function: Function, cls: Class, as_heir: tuple[str, ...], activity: Run) -> None:
+    """Run a method as an object of this class meets it."""
     heap, facts = initialised(cls, activity)
-    receiver: Value = Instance(cls, ("self", cls.name), "self")
+    receiver: Value = self_of(cls)
     if function.kind == "static":
         receiver = None
     elif function.kind == "class":
         receiver = cls
-    if entry.name == "__init__":
-        heap = {("self", cls.name): Dictionary({})}
-    _run_alone(function, receiver, State({}, heap, facts), activity)
+    if function.name == "__init__":
+        heap = {self_of(cls).ref: Dictionary({})}
+    _run_alone(function, receiver, State({}, heap, facts), activity, as_heir)
 
 
-def initialised(cls: Class, activity: Run) -> tuple[dict[object, Value], Facts]:
-    """The heap and the facts that the class's `__init__` leaves, its arguments unknown."""
-    known = activity.attributes.get(cls)
-    if known is None:
-        ref = ("self", cls.name)
-        state = State({}, {ref: Dictionary({})}, activity.new_facts())
-        init = member(cls, "__init__", activity)
-        if isinstance(init, Function):
-            frame = Frame(activity, init.unit, "__init__", (("init", cls.name),), init.closure, owner=init.owner)
-            receiver = Instance(cls, ref, "self")
-            frame.receiver = receiver
-            try:
-                _, end = run_body(init, own_arguments(init, receiver, state, frame), state, frame)
-            except OutOfBudget:
-                end = None
-            state = end if end is not None else state
-        known = activity.attributes[cls] = (state.heap, state.facts)
-    heap, facts = known
-    return dict(heap), facts.copy()
-
-
-def _run_alone(function: Function, receiver: Value, state: State, activity: Run) -> None:
+def _run_alone(function: Function, receiver: Value, state: State, activity: Run, as_heir: tuple[str, ...] = ()) -> None:
     per_item = function.name in PER_ITEM_METHODS
     loop = Loop(function.node.span, "call") if per_item and _handles_items(function) else None
+    root = ("alone", function.name, function.node.span.line, *as_heir)
     frame = Frame(
-        activity, function.unit, function.name, (("alone", function.name, function.node.span.line),), function.closure,
-        owner=function.owner, receiver=receiver, outer_loop=loop, public=_is_public(function.name),
+        activity, function.unit, function.name, (root,), function.closure, owner=function.owner, receiver=receiver,
+        outer_loop=loop, public=(function.name, function.node.span.line) not in activity.private,
     )  # fmt: skip
+    activity.root = root
     nested = len(activity.nested)
     _, end = run_body(function, own_arguments(function, receiver, state, frame), state, frame)
     state = state if end is None else end
     for inner, _ in activity.nested[nested:]:
-        if not _was_called(inner, activity):
+        escapes = is_handed_over(inner.name, inner.node.span.line, inner.unit)
+        if escapes or not _was_called(inner, activity):
             inner_frame = Frame(
                 activity, inner.unit, inner.name, (("alone", inner.name, inner.node.span.line),), inner.closure,
-                owner=inner.owner, public=False,
+                owner=inner.owner, public=escapes,
             )  # fmt: skip
             run_body(inner, own_arguments(inner, None, state, inner_frame), state.copy(), inner_frame)
     del activity.nested[nested:]
@@ -137,12 +144,14 @@ def _look_at_module(activity: Run) -> None:
     activity.steps = 0
     unit = activity.unit
     frame = Frame(activity, unit, "<module>", ("module",), {})
+    activity.root = "module"
     try:
         execute_block(unit.module_block(), State({}, {}, activity.new_facts()), frame)
     except CannotLower as error:
         activity.note(f"{unit.path}: {error}")
     except (OutOfBudget, RecursionError):
         activity.note(f"{unit.path}: the module's own statements take too many steps; left off")
+        leave_off(activity)
 
 
 __all__ = ["Container", "run"]

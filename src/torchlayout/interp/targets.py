@@ -161,8 +161,8 @@ def _set_item(target: nodes.Subscript, value: Value, st: State, fr: Frame) -> No
             st.heap[holder.ref] = inner.put(index, value)
         else:
             rest = value if inner.rest is None else join(inner.rest, value, (place, "rest"))
-            items = {k: join(v, value, (place, k)) for k, v in inner.items.items()}
-            st.heap[holder.ref] = Dictionary(items, rest, inner.maybe)
+            joined = {k: join(v, value, (place, k)) for k, v in inner.items.items()}
+            st.heap[holder.ref] = Dictionary(joined, rest, inner.maybe)
     elif isinstance(inner, Sequence) and isinstance(index, int) and -len(inner.items) <= index < len(inner.items):
         items = list(inner.items)
         items[index] = value

@@ -142,6 +142,18 @@ class Facts:
         new.most = {a: max(n, other.most[a]) for a, n in self.most.items() if a in other.most}
         return new
 
+    def become(self, other: Facts) -> None:
+        """Take over all that another one knows, in both worlds."""
+        if self.same_as(other):
+            return
+        for mine, theirs in (
+            (self.rewrites, other.rewrites), (self.ranks, other.ranks),
+            (self.least, other.least), (self.most, other.most),
+        ):  # fmt: skip
+            mine.clear()
+            mine.update(theirs)  # type: ignore[arg-type]
+        self._learnt()
+
     def same_as(self, other: Facts) -> bool:
         return (
             self.rewrites == other.rewrites

@@ -1,0 +1,43 @@
+"""What is still told of a function that was not followed to its end."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from torchlayout.interp.frame import Run
+from torchlayout.interp.trace import Use
+
+
+def leave_off(activity: Run) -> None:
+    """Forget what was seen of the function being looked at where it is not all that can happen there.
+
+    What stands in a loop, or in a function called, would have been seen again with other values. What is made
+    elsewhere stays, but the rest of the function may use it in any way.
+    """
+    activity.left_off = True
+    trace, root = activity.trace, activity.root
+    for key, site in list(trace.sites.items()):
+        for context, visit in list(site.visits.items()):
+            if not (isinstance(context, tuple) and context[0] == root) and context != root:
+                continue
+            if visit.loop is not None or (isinstance(context, tuple) and len(context) > 1):
+                del site.visits[context]
+            trace.uses.setdefault(key, set()).add(Use("argument", "...", None, key, False))
+        if not site.visits:
+            del trace.sites[key]
+    for span, contexts in list(trace.reveals.items()):
+        for context in list(contexts):
+            if context == root or (isinstance(context, tuple) and context[0] == root):
+                del contexts[context]
+        if not contexts:
+            del trace.reveals[span]
+
+
+def forget_privacy(activity: Run) -> None:
+    """Calls that were not followed may come to any function."""
+    for site in activity.trace.sites.values():
+        for context, visit in site.visits.items():
+            site.visits[context] = replace(visit, public=True)
+
+
+__all__ = ["forget_privacy", "leave_off"]
