@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from torchlayout.layouts import contiguous
+from torchlayout.layouts import Layout, contiguous
 from torchlayout.ops.table import Args, op
-from torchlayout.ops.transfers import BOOL, INT64, at_dim, like_input, packed_somehow, replaced
+from torchlayout.ops.transfers import BOOL, INT64, at_dim, like_input, of_backends, packed_somehow, replaced
 from torchlayout.ops.values import Alias, DType, Fields, Operand, Outcome, Result, Unknowable, is_unknown
 from torchlayout.sizes import Size
 
@@ -42,7 +42,8 @@ def largest(args: Args) -> Outcome:
 
 # ---------------------------------------------------------------- distinct values
 def distinct(args: Args) -> Outcome:
-    """packed, as many as there are distinct values; then, where asked for, indices and counts, packed"""
+    """packed, as many as there are distinct values (with `dim`, on a CPU, that one outermost in memory); then, where
+    asked for, indices and counts, packed"""
     layout, dim = args.layout(), args["dim"]
     count: Size = args.facts.symbols.fresh("distinct")
     if dim is None:
@@ -51,7 +52,10 @@ def distinct(args: Args) -> Outcome:
         layout, place = at_dim(args, layout, args.integer("dim"))
         if place < 0:
             raise Unknowable("no dimension to compare along")
-        values, inverse = contiguous(replaced(layout.shape, place, (count,))), contiguous((layout.sizes[place],))
+        on_cuda = contiguous(replaced(layout.shape, place, (count,)))
+        first, *rest = contiguous((count, *layout.shape[:place], *layout.shape[place + 1 :])).dims
+        on_cpu = Layout((*rest[:place], first, *rest[place:]))
+        values, inverse = of_backends(args.operand(), on_cpu, on_cuda, args.facts), contiguous((layout.sizes[place],))
     found = [Result(values, args.operand().dtype)]
     if args.flag("return_inverse"):
         found.append(Result(inverse, INT64))
@@ -133,8 +137,8 @@ op("sort.stable(Tensor self, *, bool? stable, int dim=-1, bool descending=False)
 op("argsort(Tensor self, int dim=-1, bool descending=False, bool stable=False) -> Tensor", alias=FRESH, layout=order_of, example="x.argsort(0)")
 op("msort(Tensor self) -> Tensor", alias=FRESH, layout=like_input, example="x.msort()")
 op("topk(Tensor self, SymInt k, int dim=-1, bool largest=True, bool sorted=True) -> (Tensor values, Tensor indices)", alias=FRESH, layout=largest, example="x.topk(1, 0)")
-op("unique(Tensor self, bool sorted=True, bool return_inverse=False, bool return_counts=False, int? dim=None) -> Tensor", alias=FRESH, layout=distinct, example="x.unique(return_counts=True)", unknown=DATA_SIZED)
-op("unique_consecutive(Tensor self, bool return_inverse=False, bool return_counts=False, int? dim=None) -> Tensor", alias=FRESH, layout=distinct, example="x.unique_consecutive()", unknown=DATA_SIZED)
+op("unique(Tensor self, bool sorted=True, bool return_inverse=False, bool return_counts=False, int? dim=None) -> Tensor", alias=FRESH, layout=distinct, example="x.unique(return_counts=True)", varies=True, unknown=DATA_SIZED)
+op("unique_consecutive(Tensor self, bool return_inverse=False, bool return_counts=False, int? dim=None) -> Tensor", alias=FRESH, layout=distinct, example="x.unique_consecutive(dim=-1)", varies=True, unknown=DATA_SIZED)
 op("searchsorted(Tensor sorted_sequence, Any input, *, bool out_int32=False, bool right=False, str? side=None, Tensor? sorter=None) -> Tensor", alias=FRESH, layout=searched, example="torch.searchsorted(torch.arange(3.0), x)")
 op("bucketize(Any input, Tensor boundaries, *, bool out_int32=False, bool right=False) -> Tensor", alias=FRESH, layout=searched, example="torch.bucketize(x, torch.arange(3.0))")
 op("isin(Any elements, Any test_elements, *, bool assume_unique=False, bool invert=False) -> Tensor", alias=FRESH, layout=contained, example="torch.isin(x, torch.arange(3.0))")
