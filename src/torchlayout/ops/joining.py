@@ -106,8 +106,9 @@ def _in_common_format(layouts: Sequence[Layout], shape: Shape, facts: Facts) -> 
 
 def _suggests(layout: Layout, facts: Facts) -> Truth:
     answer = suggests_channels_last(layout, facts)
-    if answer is MAYBE and facts.assumed and is_contiguous(layout, facts) is YES:
-        return NO  # a packed tensor is in doubt only where sizes are 1
+    if answer is MAYBE and is_contiguous(layout, facts) is YES:
+        # row-major strides never look like channels_last; only sizes of 1 let others be called contiguous too
+        return NO
     return answer
 
 
