@@ -245,7 +245,7 @@ def vector_products(args: Args) -> Outcome:
 BETAS = "*, Scalar beta=1, Scalar alpha=1"
 for _name, _paths in (("matmul", ()), ("linalg_matmul", ("torch.linalg.matmul",))):
     op(f"{_name}(Tensor self, Tensor other) -> Tensor", alias=FRESH, layout=matmul, example="x.matmul(x.mT)" if not _paths else "torch.linalg.matmul(x, x.mT)", spellings=_paths)
-op("mm(Tensor self, Tensor mat2) -> Tensor", alias=FRESH, layout=_fixed("self", 2, "mat2", 2), example="x.mm(x.t())")
+op("mm(Tensor self, Tensor mat2) -> Tensor", alias=FRESH, layout=_fixed("self", 2, "mat2", 2), example="x.mm(x.t())", spellings=("torch.spmm",))
 op("bmm(Tensor self, Tensor mat2) -> Tensor", alias=FRESH, layout=_fixed("self", 3, "mat2", 3), example="x.bmm(x.mT)")
 op("mv(Tensor self, Tensor vec) -> Tensor", alias=FRESH, layout=_fixed("self", 2, "vec", 1), example="x.mv(x[0])")
 op(f"addmm(Tensor self, Tensor mat1, Tensor mat2, {BETAS}) -> Tensor", alias=FRESH, layout=_fixed("mat1", 2, "mat2", 2), example="torch.addmm(torch.zeros(1), x, x.t())")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from torchlayout.layouts import contiguous, has_no_elements, preserved, same_layout, unknown_strides, view
 from torchlayout.ops.formats import in_suggested_format
+from torchlayout.ops.derived import refuse_overlap
 from torchlayout.ops.table import Args, op
 from torchlayout.ops.transfers import (
     INT64,
@@ -31,6 +32,15 @@ def normalized_shape(args: Args) -> tuple[int, ...]:
 def layer_norm(args: Args) -> Outcome:
     """the same sizes, packed (contiguous whatever came in)"""
     return Result(contiguous(args.layout().shape), full_precision(args.operand().dtype))
+
+
+def instance_norm(args: Args) -> Outcome:
+    """the same sizes, packed (contiguous whatever came in)"""
+    if args["use_input_stats"] is True:
+        for name in ("running_mean", "running_var"):
+            if isinstance(args[name], Operand):
+                refuse_overlap(args[name], args.facts, name)  # it writes to the running statistics
+    return layer_norm(args)
 
 
 def rms_norm(args: Args) -> Outcome:
@@ -138,7 +148,7 @@ op("layer_norm(Tensor self, SymInt[] normalized_shape, Tensor? weight=None, Tens
 op("rms_norm(Tensor self, SymInt[] normalized_shape, Tensor? weight=None, float? eps=None) -> Tensor", alias=FRESH, layout=rms_norm, example="F.rms_norm(x, x.shape[-1:])", varies=True, unknown="versions differ on tensors that are not packed")
 op("batch_norm(Tensor self, Tensor? running_mean, Tensor? running_var, Tensor? weight=None, Tensor? bias=None, bool training=False, float momentum=0.1, float eps=1e-05) -> Tensor", alias=FRESH, layout=batch_norm, example="F.batch_norm(x, None, None, training=True)", varies=True, unknown=BATCH_NORM_VARIES)
 op("batch_norm.function(Tensor self, Tensor? weight, Tensor? bias, Tensor? running_mean, Tensor? running_var, bool training, float momentum, float eps, bool cudnn_enabled) -> Tensor", alias=FRESH, layout=batch_norm, example="torch.batch_norm(x, None, None, None, None, True, 0.1, 1e-5, False)", spellings=("torch.batch_norm",), path_only=True, varies=True, unknown=BATCH_NORM_VARIES)
-op("instance_norm(Tensor self, Tensor? running_mean=None, Tensor? running_var=None, Tensor? weight=None, Tensor? bias=None, bool use_input_stats=True, float momentum=0.1, float eps=1e-05) -> Tensor", alias=FRESH, layout=layer_norm, example="F.instance_norm(x)")
+op("instance_norm(Tensor self, Tensor? running_mean=None, Tensor? running_var=None, Tensor? weight=None, Tensor? bias=None, bool use_input_stats=True, float momentum=0.1, float eps=1e-05) -> Tensor", alias=FRESH, layout=instance_norm, example="F.instance_norm(x)")
 op("group_norm(Tensor self, int num_groups, Tensor? weight=None, Tensor? bias=None, float eps=1e-05, bool cudnn_enabled=True) -> Tensor", alias=FRESH, layout=group_norm, example="F.group_norm(x, 1)", varies=True, unknown="CUDA packs, a CPU follows channels_last")
 op("local_response_norm(Tensor self, int size, float alpha=0.0001, float beta=0.75, float k=1.0) -> Tensor", alias=FRESH, layout=local_response_norm, example="F.local_response_norm(x, 2)")
 op("normalize(Tensor self, float p=2.0, int dim=1, float eps=1e-12) -> Tensor", alias=FRESH, layout=scaled_by_norm, example="F.normalize(x, dim=-1)")

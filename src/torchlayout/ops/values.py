@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any, Union
 
 from torchlayout.layouts import Layout
-from torchlayout.sizes import NO, YES, Truth
+from torchlayout.sizes import NO, YES, Shape, Truth
 
 
 class _Unknown:
