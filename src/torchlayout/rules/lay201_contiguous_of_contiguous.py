@@ -150,7 +150,7 @@ packed = x.contiguous()
         from torchlayout.rules.seen import format_asked
 
         here = seen.trace.path
-        visit = site.relevant()[0]
+        visit = next(visit for visit in (*site.relevant(), *site.visits.values()) if visit.proven)
         case = visit.proven[0]
         operand, origin, form = case.operand(), visit.origins.get("self"), format_asked(case)
         already = "contiguous" if form is MemoryFormat.CONTIGUOUS or form is None else form.value
