@@ -95,6 +95,7 @@ class Plugin:
         """Our own selection, made to agree with flake8's: neither may silence what the other was told to show."""
         from dataclasses import replace
 
+        settings = replace(settings, follow_imports=False)
         asked = settings.extend_select
         if settings.select == DEFAULT_SELECT:
             settings = replace(settings, select=("LAY",))

@@ -123,6 +123,13 @@ class Settings:
         flake8=True,
         analysis=True,
     )
+    follow_imports: bool = _setting(
+        Flag(),
+        True,
+        "Whether the command line looks into other files of the same package for what is imported from them. "
+        "flake8 always looks at one file at a time.",
+        analysis=True,
+    )
     report_unused_suppressions: bool = _setting(
         Flag(), False, "Report (LAY902) comments that suppress nothing.", flake8=True
     )

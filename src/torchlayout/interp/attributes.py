@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from torchlayout.interp import record, shapes
 from torchlayout.interp.definitions import member
 from torchlayout.interp.frame import Frame
@@ -194,7 +196,7 @@ def _named(new: Value, owner: Instance | Module, name: str) -> Value:
         return Instance(new.cls, new.ref, f"{path}.{name}")
     if isinstance(new, Opaque) and new.name is None:
         path = owner.path if isinstance(owner, Instance) and owner.path else "self"
-        return Opaque(new.key, f"{path}.{name}", new.weak, new.origin, new.kind)
+        return replace(new, name=f"{path}.{name}")
     return new
 
 

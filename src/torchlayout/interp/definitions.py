@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from torchlayout.interp.frame import Frame, Run
 from torchlayout.interp.loops import dotted, walk
+from torchlayout.interp.project import find
 from torchlayout.interp.values import Class, Function, Opaque, Path, Ref, Value
 from torchlayout.program import nodes
 from torchlayout.program.unit import UNKNOWN, CannotLower, Entry, Unit
@@ -125,8 +126,9 @@ def _base(name: str | None, unit: Unit, run: Run) -> Value:
     entry = unit.klass(name)
     if entry is not None:
         return class_of(entry, unit, run)
-    path = unit.resolve(name)
-    return Path(path or name)
+    path = unit.resolve(name) or name
+    imported = find(path, unit, run)
+    return imported if isinstance(imported, Class) else Path(path)
 
 
 def local_class(node: nodes.Class, st: State, fr: Frame) -> Value:

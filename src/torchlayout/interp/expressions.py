@@ -168,7 +168,11 @@ def binary(op: str, left: Value, right: Value, node: nodes.Binary | nodes.AugAss
         ]
         return join_all(options, fr.place(node.span))
     value = arithmetic(op, left, right, st, fr.place(node.span))
-    if value is not None:
+    sides = (left, right)
+    unsure = any(isinstance(s, Opaque) and s.kind is None for s in sides) and not any(
+        isinstance(s, Poly) for s in sides
+    )
+    if value is not None and not (isinstance(value, Poly) and unsure):
         return value
     if op == "@" and fr.unit is not None and isinstance(left, Opaque) and isinstance(right, Opaque):
         return tensor_binary("matmul", op, left, right, node.span, st, fr)
@@ -176,7 +180,8 @@ def binary(op: str, left: Value, right: Value, node: nodes.Binary | nodes.AugAss
         return tensor_binary(BINARY_ROWS[op], op, left, right, node.span, st, fr)
     name = expression_text(node) if isinstance(node, nodes.Binary) else None
     weak = not (isinstance(left, Opaque) and not left.weak)
-    return Opaque((fr.place(node.span), "binary"), name if name and "..." not in name else None, weak)
+    size = value if isinstance(value, Poly) else None
+    return Opaque((fr.place(node.span), "binary"), name if name and "..." not in name else None, weak, size=size)
 
 
 def _tensor_like(value: Value) -> bool:

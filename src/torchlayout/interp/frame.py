@@ -43,6 +43,7 @@ class Options:
     known_returns: tuple[tuple[str, tuple[str, ...]], ...] = ()
     need_contiguous: tuple[tuple[str, tuple[str, ...]], ...] = ()
     assume_sizes: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    follow_imports: bool = False
     explain: bool = False
     """Record the value of every expression, for `torchlayout explain`."""
 
@@ -79,8 +80,8 @@ class Run:
         """Some function was not followed to its end, or some call not at all."""
         self.entered: set[tuple[str, int]] = set()
         """Functions that were run from a call, by name and line."""
-        self.project: Any = None
-        """Finds what is imported from other files of the project, where there is one."""
+        self.imported: dict[tuple[str, str], Value | None] = {}
+        """What names imported from other files of the project are, by importing file and dotted path."""
 
     def step(self) -> None:
         self.steps += 1

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from torchlayout.interp import record, shapes
 from torchlayout.interp.frame import Frame, describe
-from torchlayout.interp.operate import operate
-from torchlayout.interp.state import State
+from torchlayout.interp.operate import operate, replace_everywhere
+from torchlayout.interp.state import State, with_operands
 from torchlayout.interp.tensors import as_tensor
 from torchlayout.interp.values import (
     Container,
@@ -24,7 +24,8 @@ from torchlayout.interp.values import (
     join,
     join_all,
 )
-from torchlayout.ops import find_method
+from torchlayout.layouts import unknown_layout
+from torchlayout.ops import Operand, find_method
 from torchlayout.program import nodes
 
 if TYPE_CHECKING:
@@ -39,6 +40,10 @@ TENSOR_ONLY_METHODS = frozenset(
     "log_softmax mm split t mean sum norm cumsum einsum masked_select copy_ fill_ zero_ mT T".split()
 )  # fmt: skip
 """Methods whose call tells that an unknown object is a tensor."""
+LAYOUT_CHANGING = frozenset(
+    "t_ transpose_ swapaxes_ swapdims_ squeeze_ unsqueeze_ resize_ resize_as_ set_ as_strided_ permute_".split()
+)
+"""Methods that change the layout of the object itself."""
 AMBIGUOUS_METHODS = frozenset("split to t repeat mean sum norm copy_ size dim flatten clone cuda float half".split())
 """Of these, the ones that other common objects have too: they tell it only of parameters."""
 
@@ -64,11 +69,15 @@ def tensor_method(
         record.use(fr, [tensor], "read", "size", None, node.span)
         return _size(tensor, arguments, st, fr, node)
     rows = find_method(name, tensor.numpy)
+    if name in LAYOUT_CHANGING and (arguments.open_args or not rows):
+        forget_layout(tensor, st, fr, node)
     if rows and not arguments.open_args:
         text = f"{name}({', '.join(describe(arg.value, 24) for arg in node.args)})"
         value = operate(
             fr, st, rows, [tensor, *arguments.args], arguments.kwargs, node.span, name, "method", receiver_node, text
         )
+        if name in LAYOUT_CHANGING and not isinstance(value, Tensor):
+            return forget_layout(tensor, st, fr, node)
         if value is not None:
             if name in ("dim", "ndimension") and isinstance(value, Opaque):
                 return Opaque((tensor.ident, "ndim"), None, True, None, "int")
@@ -83,6 +92,15 @@ def tensor_method(
         return Opaque((place, name))
     record.foreign_call(fr, f".{name}", node.span, [tensor, *arguments.args], arguments.kwargs, st)
     return unknown_call(f".{name}", arguments, node, st, fr)
+
+
+def forget_layout(tensor: Tensor, st: State, fr: Frame, node: nodes.Call) -> Tensor:
+    """Forget how an object lies in memory, under all its names."""
+    place = fr.place(node.span)
+    unknown = Operand(unknown_layout((place, "changed"), st.facts), None, tensor.numpy, True)
+    after = with_operands(tensor, (unknown,), (unknown,))
+    replace_everywhere(st, tensor.ident, after)
+    return after
 
 
 def _size(tensor: Tensor, arguments: Arguments, st: State, fr: Frame, node: nodes.Call) -> Value:
@@ -112,7 +130,7 @@ def opaque_method(
     from torchlayout.interp.calls import unknown_call
 
     known = value.kind in ("tensor", "ndarray")
-    tells = name in TENSOR_ONLY_METHODS and value.kind is None and "torch" in fr.unit.text
+    tells = (name in TENSOR_ONLY_METHODS or name in LAYOUT_CHANGING) and value.kind is None and "torch" in fr.unit.text
     if known or (tells and (not value.weak or name not in AMBIGUOUS_METHODS)):
         tensor = as_tensor(value, st.facts)
         if tensor is not None:

@@ -256,6 +256,8 @@ def _quick_size(node: nodes.Expr, st: State, fr: Frame) -> Any:
         return size if isinstance(size, (int, Poly)) and not isinstance(size, bool) else None
     if isinstance(node, (nodes.Subscript, nodes.Binary, nodes.Call)) and _is_size_like(node):
         value = evaluate(node, st, fr)
+        if isinstance(value, Opaque) and value.size is not None:
+            value = as_size(value, st.facts)
         return value if isinstance(value, (int, Poly)) and not isinstance(value, bool) else None
     return None
 

@@ -370,14 +370,16 @@ def _fixpoint(
             break
         joined = join_states(head, last.copy(), key)
         assert joined is not None
-        if joined.same_as(head):
-            break
-        if turn == MAX_ROUNDS + MAX_WIDENED_ROUNDS - 1:
-            raise OutOfBudget  # never seen; but what is not settled may not be told
-        if turn >= MAX_ROUNDS - 1:
-            joined = widen_states(head, joined, key)
+        settled_already = joined.same_as(head)
+        if not settled_already and turn >= MAX_ROUNDS - 1:
             if turn == MAX_ROUNDS - 1:
                 fr.run.note(f"{fr.unit.path}:{span.line}: a loop still changed after {MAX_ROUNDS} turns")
+            joined = widen_states(head, joined, key)
+            settled_already = joined.same_as(head)
+        if settled_already:
+            break
+        if turn == MAX_ROUNDS + MAX_WIDENED_ROUNDS - 1:
+            raise OutOfBudget  # what is not settled may not be told
         head = joined
     if once:
         return last

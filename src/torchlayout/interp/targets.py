@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from torchlayout.interp import record, shapes
 from torchlayout.interp.attributes import set_attribute
 from torchlayout.interp.builtin_calls import iterate
@@ -50,7 +52,7 @@ def bind_name(name: str, value: Value, st: State, fr: Frame) -> None:
         if atom is not None and (atom.name is None or _is_query_name(atom.name)):
             atom.name = name
     elif isinstance(value, Opaque) and value.name is None:
-        value = Opaque(value.key, name, value.weak, value.origin, value.kind)
+        value = replace(value, name=name)
     if name in fr.globals:
         fr.run.globals[(fr.unit.path, name)] = Opaque(("global", fr.unit.path, name), name)
     home = home_of(name, st, fr) if name in fr.nonlocals else None

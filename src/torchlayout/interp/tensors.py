@@ -81,6 +81,8 @@ def as_size(value: Value, facts: Facts) -> Any:
     if isinstance(value, Opaque):
         if value.kind in ("str", "tensor", "module", "ndarray", "number", "dtype", "device"):
             return UNKNOWN
+        if value.size is not None:
+            return facts.normal(value.size)
         return facts.normal(facts.symbols.atom(("value", value.key), value.name, None))
     if isinstance(value, Poly):
         return facts.normal(value)

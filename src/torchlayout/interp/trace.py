@@ -175,6 +175,8 @@ class Trace:
     guards: list[Guard] = field(default_factory=list)
     writes: dict[SiteKey, list[Write]] = field(default_factory=dict)
     """In-place writes by subscript or augmented assignment, beside those by operators (which are sites)."""
+    reads: set[str] = field(default_factory=set)
+    """Other files of the project that were read or looked for."""
     notes: list[str] = field(default_factory=list)
     """Bounds that were reached, for `--verbose`."""
     explained: dict[Span, list[tuple[str, Reveal]]] = field(default_factory=dict)

@@ -41,6 +41,8 @@ class Opaque:
     origin: Origin | None = field(default=None, compare=False)
     kind: str | None = None
     """"int", "str", "tensor", "module", "ndarray" where an annotation or a use tells so much."""
+    size: Poly | None = None
+    """What it is if it turns out to be an int: of `n * d`, where both may be ints or tensors, the product."""
 
 
 @dataclass(frozen=True, slots=True)
