@@ -35,7 +35,7 @@ OVERLAP = "unsupported operation: more than one element of the written-to tensor
 
 def overwritten(args: Args) -> Result:
     """The result of writing in place. Raises `Refused` where elements share memory."""
-    if has_overlap(args.layout(), args.facts) is YES:
+    if args.op.name != "threshold" and has_overlap(args.layout(), args.facts) is YES:
         raise Refused("overlap-write", OVERLAP)
     return itself(args)
 
@@ -56,9 +56,11 @@ def prelu(args: Args) -> Outcome:
 
 def dropped(args: Args) -> Outcome:
     """the tensor itself when nothing is dropped (not training, or p is 0), else elementwise"""
-    if args.values.get("inplace", False) is not False:
-        return itself(args) if args["inplace"] is True else Alternatives((_dropped(args), itself(args)))
     training, p = args.values.get("training", args.values.get("train", True)), args["p"]
+    if args.values.get("inplace", False) is True:
+        return overwritten(args) if training is True and not is_unknown(p) and p != 0 else itself(args)
+    if args.values.get("inplace", False) is not False:
+        return Alternatives((_dropped(args), itself(args)))
     if (
         args.facts.normal(args.layout().numel) == 0
         or training is False

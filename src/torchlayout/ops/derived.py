@@ -56,14 +56,22 @@ def in_place(name: str, transfer: Callable[[Args], Outcome], is_view: bool) -> C
         operand = args.operand(first)
         if is_view:
             return _itself_as(transfer(args))
-        if name == "addbmm":  # the one operator that resizes its tensor in place
-            refuse_overlap(operand, args.facts, first)
-            return _itself_as(transfer(args))
+        if name == "addbmm":
+            return _resizing(args, transfer(args), operand, first)
         exists = YES if name in SILENT_ON_OVERLAP else refuse_overlap(operand, args.facts, first)
         _refuse_other_sizes(transfer, args, first)
         return Result(args.layout(first), operand.dtype, YES, of=first, same_object=True, exists=exists)
 
     return apply
+
+
+def _resizing(args: Args, outcome: Outcome, operand: Operand, first: str) -> Outcome:
+    """`addbmm_`, the one operator that resizes its tensor where the result has other sizes."""
+    refuse_overlap(operand, args.facts, first)
+    layout = args.layout(first)
+    if isinstance(outcome, Result) and _same_sizes(layout.shape, outcome.layout.shape, args.facts):
+        return Result(layout, operand.dtype, YES, of=first, same_object=True)
+    return _itself_as(outcome)
 
 
 def packed_copy(transfer: Callable[[Args], Outcome]) -> Callable[[Args], Outcome]:

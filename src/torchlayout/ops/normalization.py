@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from torchlayout.layouts import contiguous, has_no_elements, preserved, same_layout, unknown_strides, view
-from torchlayout.ops.formats import in_suggested_format
 from torchlayout.ops.derived import refuse_overlap
+from torchlayout.ops.formats import in_suggested_format
 from torchlayout.ops.table import Args, op
 from torchlayout.ops.transfers import (
     INT64,
@@ -62,6 +62,9 @@ def batch_norm(args: Args) -> Outcome:
 def native_batch_norm(args: Args) -> Outcome:
     """three tensors: like batch_norm's; a mean and an inverse deviation for each channel (nothing without training)"""
     training = args.values.get("training", True)
+    mean = args.values.get("running_mean")
+    if isinstance(mean, Operand) and args.facts.equal(mean.layout.numel, args.reaching(args.layout(), 1).sizes[1]) is NO:
+        raise Unknowable("statistics of another number of channels")
     if is_unknown(training):
         statistics = packed_somehow(args)
     else:
@@ -117,6 +120,9 @@ def pairwise_distance(args: Args) -> Outcome:
 def embedding(args: Args) -> Outcome:
     """the indices' sizes and the weight's last one, packed"""
     weight = args["weight"]
+    if isinstance(weight, Operand) and args.values.get("max_norm") is not None and not is_unknown(args["max_norm"]):
+        rows = args.ranked("weight", 2)  # those that are too long are renormalised in place
+        refuse_overlap(Operand(rows.replace(rows.dims[1:])), args.facts, "weight")
     columns = args.ranked("weight", 2).sizes[1] if isinstance(weight, Operand) else args.facts.symbols.fresh("columns")
     dtype = weight.dtype if isinstance(weight, Operand) else None
     return Result(contiguous((*args.layout("self").shape, columns)), dtype)
