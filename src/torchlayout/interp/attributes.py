@@ -94,7 +94,7 @@ def _gradient(value: Tensor, span: Span, fr: Frame) -> Value:
 
 
 def _of_opaque(value: Opaque, name: str, span: Span, st: State, fr: Frame) -> Value:
-    if name == "shape" or (name in VIEW_ATTRIBUTES and value.kind in ("tensor", "ndarray")):
+    if name in ("shape", "mT", "mH") or (name == "T" and value.kind is None and not value.weak):
         tensor = as_tensor(value, st.facts)
         if tensor is not None:
             return _of_tensor(tensor, name, span, st, fr)

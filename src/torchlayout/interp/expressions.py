@@ -178,10 +178,15 @@ def binary(op: str, left: Value, right: Value, node: nodes.Binary | nodes.AugAss
         return tensor_binary("matmul", op, left, right, node.span, st, fr)
     if op in "+-*/" and _tensor_like(left):
         return tensor_binary(BINARY_ROWS[op], op, left, right, node.span, st, fr)
-    name = expression_text(node) if isinstance(node, nodes.Binary) else None
     weak = not (isinstance(left, Opaque) and not left.weak)
     size = value if isinstance(value, Poly) else None
-    return Opaque((fr.place(node.span), "binary"), name if name and "..." not in name else None, weak, size=size)
+    return Opaque((fr.place(node.span), "binary"), _in_brackets(node), weak, size=size)
+
+
+def _in_brackets(node: nodes.Expr | nodes.AugAssign) -> str | None:
+    """The name of what an operator gives; None where the text is too long to be one."""
+    text = expression_text(node) if isinstance(node, (nodes.Binary, nodes.Unary)) else "..."
+    return None if "..." in text else f"({text})"
 
 
 def _tensor_like(value: Value) -> bool:
@@ -216,6 +221,8 @@ def _unary(node: nodes.Unary, st: State, fr: Frame) -> Value:
         result = operate(fr, st, rows, [value], {}, node.span, node.op, "operator")
         return Opaque((fr.place(node.span), "operator"), kind="tensor") if result is None else result
     known = negate(node.op, value, st)
+    if isinstance(value, Opaque) and value.kind is None and isinstance(known, Poly):
+        return Opaque((fr.place(node.span), "unary"), _in_brackets(node), value.weak, value.origin, size=known)
     return Opaque((fr.place(node.span), "unary")) if known is None else known
 
 

@@ -410,6 +410,8 @@ class Maker:
         if isinstance(first, dict):
             return Dictionary({k: self.value([], [(v, False)], weak, (*part, k)) for k, v in first.items()})
         plain = [outcome for outcome, _ in known]
+        if isinstance(first, bool) and any(outcome is not first for outcome in proven):
+            return Opaque((self.place, "result", *part), kind="bool")  # both branches of a test can happen
         if all(type(o) is type(first) and o == first for o in plain):
             return first
         return self._differing_sizes(plain, part)

@@ -10,6 +10,10 @@ SAFE_REACH = 3
 more, the two ends may meet, and nothing is told."""
 
 
+BEFORE = "before"
+"""Marks the key of what is left of a rest once its last dimensions are known."""
+
+
 def with_rank(layout: Layout, rank: int, facts: Facts, names: tuple[str | None, ...] = ()) -> Layout | None:
     """The layout with exactly `rank` dimensions, and the facts learn it; None where it cannot have them.
 
@@ -69,7 +73,7 @@ def with_trailing(layout: Layout, count: int, facts: Facts) -> Layout | None:
         assert rest is not None
         need = count - known
         shape: Shape = tuple(size_of(rest, i - need, facts) for i in range(need))
-        facts.bind(rest, (facts.symbols.rest(("before", rest.key, need), _before_name(rest)), *shape))
+        facts.bind(rest, (_before(rest, need, facts), *shape))
         layout = settle(layout, facts)
     return None
 
@@ -81,7 +85,9 @@ def the_rest(layout: Layout) -> Rest | None:
 
 def size_of(rest: Rest, index: int, facts: Facts, name: str | None = None) -> Size:
     """The size of one dimension of a rest; negative indices count from its end."""
-    size = facts.symbols.atom(("size", rest.key, index), name or (f"{rest.name}.size({index})" if rest.name else None))
+    size = facts.symbols.atom(
+        ("size", rest.key, index), name or (f"{rest.name}.size({_place(rest, index)})" if rest.name else None)
+    )
     if name:
         (atom,) = size.atoms()
         if atom.name is None or "." in atom.name:
@@ -89,5 +95,18 @@ def size_of(rest: Rest, index: int, facts: Facts, name: str | None = None) -> Si
     return size
 
 
-def _before_name(rest: Rest) -> str | None:
-    return rest.name
+def _before(rest: Rest, count: int, facts: Facts) -> Rest:
+    """What is left of a rest before its last `count` dimensions. It goes by the tensor's name, but is not all of it."""
+    left = facts.symbols.rest((BEFORE, rest.key, count), rest.name)
+    (numel,) = left.numel.atoms()
+    numel.name = None
+    return left
+
+
+def _place(rest: Rest, index: int) -> int:
+    """The dimension of the whole tensor that a dimension of what is left of it is."""
+    key = rest.key
+    while index < 0 and isinstance(key, tuple) and len(key) == 3 and key[0] == BEFORE:
+        index -= key[2]
+        key = key[1]
+    return index
