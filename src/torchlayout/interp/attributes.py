@@ -181,12 +181,13 @@ def set_attribute(value: Value, name: str, new: Value, span: Span, st: State, fr
         attributes = st.heap.get(value.ref)
         before = attributes if isinstance(attributes, Dictionary) else Dictionary({})
         st.heap[value.ref] = before.put(name, _named(new, value, name))
-    elif isinstance(value, Tensor) and name == "data":
+    elif name == "data" and (isinstance(value, Tensor) or (isinstance(value, Opaque) and isinstance(new, Tensor))):
         from torchlayout.interp.operate import replace_everywhere
 
         tensor = as_tensor(new, st.facts)
+        ident = value.ident if isinstance(value, Tensor) else value.key
         if tensor is not None:
-            replace_everywhere(st, value.ident, tensor)
+            replace_everywhere(st, ident, replace(tensor, ident=ident))
 
 
 def _named(new: Value, owner: Instance | Module, name: str) -> Value:

@@ -45,6 +45,8 @@ def run(unit: Unit, options: Options) -> Trace:
         _look_at_module(activity)
     if activity.left_off:
         forget_privacy(activity)
+    for failure in dict.fromkeys(activity.symbols.failures):
+        activity.note(f"{unit.path}: {failure}")
     return activity.trace
 
 

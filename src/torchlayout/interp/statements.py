@@ -19,6 +19,7 @@ from torchlayout.interp.loops import changed_names
 from torchlayout.interp.refine import assume, truth_of
 from torchlayout.interp.state import State, join_states
 from torchlayout.interp.targets import bind_target
+from torchlayout.interp.tensors import as_tensor
 from torchlayout.interp.trace import Loop
 from torchlayout.interp.values import (
     Dictionary,
@@ -68,6 +69,8 @@ def _assign(node: nodes.Assign, st: State, fr: Frame) -> State:
 
 def _aug_assign(node: nodes.AugAssign, st: State, fr: Frame) -> State:
     old = evaluate(node.target, st, fr)
+    if isinstance(old, Opaque) and st.facts.symbols.knows_rest(old.key):
+        old = as_tensor(old, st.facts) or old  # it has been used as a tensor
     new = evaluate(node.value, st, fr)
     if isinstance(old, Tensor):
         record.write(fr, old, f"{node.op}=", node.span, st)
@@ -229,7 +232,7 @@ def _match(node: nodes.Match, st: State, fr: Frame) -> State | None:
 
 def _try(node: nodes.Try, st: State, fr: Frame) -> State | None:
     outer, fr.thrown = fr.thrown, [st.copy()]
-    returned = len(fr.returns)
+    leaving = _Leaving(fr)
     end = execute_block(node.body, st, fr)
     (thrown,), fr.thrown = fr.thrown, outer
     if end is not None and node.orelse:
@@ -243,13 +246,34 @@ def _try(node: nodes.Try, st: State, fr: Frame) -> State | None:
         after = execute_block(handler.body, branch, fr)
         end = join_states(end, after, (fr.place(node.span), place))
     if node.finalbody:
-        ends = [(value, execute_block(node.finalbody, state.copy(), fr)) for value, state in fr.returns[returned:]]
-        fr.returns[returned:] = [(value, state) for value, state in ends if state is not None]
-        if end is None:
-            execute_block(node.finalbody, thrown.copy(), fr)
-            return None
-        end = execute_block(node.finalbody, end, fr)
+        leaving.run(node.finalbody, fr)
+        every = join_states(thrown, None if end is None else end.copy(), (fr.place(node.span), "finally"))
+        end = None if end is None else execute_block(node.finalbody, end, fr)
+        assert every is not None
+        # the last run is the one that is told of: whatever way the body was left
+        passed_on = execute_block(node.finalbody, every, fr)
+    else:
+        passed_on = thrown
+    if outer is not None:
+        outer[0] = join_states(outer[0], passed_on, (fr.place(node.span), "passed on")) or outer[0]
     return end
+
+
+class _Leaving:
+    """Ways out of a `try` by `return`, `break` and `continue`: its `finally` runs there too."""
+
+    def __init__(self, fr: Frame) -> None:
+        self.loop = fr.loop
+        self.returned = len(fr.returns)
+        self.jumped = (len(fr.loop.breaks), len(fr.loop.continues)) if fr.loop is not None else (0, 0)
+
+    def run(self, block: nodes.Block, fr: Frame) -> None:
+        returns = [(value, execute_block(block, state.copy(), fr)) for value, state in fr.returns[self.returned :]]
+        fr.returns[self.returned :] = [(value, state) for value, state in returns if state is not None]
+        if self.loop is not None:
+            for states, start in zip((self.loop.breaks, self.loop.continues), self.jumped, strict=True):
+                ends = [execute_block(block, state.copy(), fr) for state in states[start:]]
+                states[start:] = [state for state in ends if state is not None]
 
 
 def _with(node: nodes.With, st: State, fr: Frame) -> State | None:

@@ -205,7 +205,7 @@ def apply_row(
     proving: bool = True,
 ) -> Applied:
     """Apply a row of the table."""
-    kinds = {parameter.name: parameter.kind for parameter in row.signature.parameters}
+    kinds = {p.name: "Tensor" if p.name == "operands" else p.kind for p in row.signature.parameters}
     kinds.update({name: "Tensor" for name in bound if name not in kinds})
     return apply(row.apply, row.alias, kinds, bound, state, place, site, origin_text, proving)
 
@@ -238,12 +238,12 @@ def _resolve(value: Any, kind: str, facts: Facts) -> Any:
     if isinstance(value, Deferred):
         inner = value.value
         if isinstance(inner, Tensor):
-            return inner
+            return UNKNOWN if kind == "int" else inner
         if kind == "Tensor":
             return as_tensor(inner, facts) or UNKNOWN
         if kind in ("int", "Scalar", "float"):
             return as_size(inner, facts)
-        if kind == "Any":
+        if kind == "Any" and (isinstance(inner, Union_) or inner.kind in ("tensor", "ndarray")):
             return as_tensor(inner, facts) or UNKNOWN
         if kind == "Index" and isinstance(inner, Opaque) and inner.kind == "int":
             return as_size(inner, facts)
@@ -251,7 +251,7 @@ def _resolve(value: Any, kind: str, facts: Facts) -> Any:
     if isinstance(value, tuple):
         return tuple(_resolve(item, kind, facts) for item in value)
     if isinstance(value, ManyOutcome):
-        return ManyOutcome(_resolve(value.item, kind, facts))
+        return ManyOutcome(_resolve(value.item, kind, facts)) if kind == "Tensor" else UNKNOWN
     if isinstance(value, slice):
         return slice(*(_resolve(part, "int", facts) for part in (value.start, value.stop, value.step)))
     return value
@@ -294,6 +294,9 @@ def _cases(
                 outcome = _settled_in(outcome, own)
         except Refused as refusal:
             outcome = refusal
+        except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError, AssertionError) as error:
+            facts.symbols.failures.append(f"an operator of the table failed: {error!r}")
+            outcome = UNKNOWN
         cases.append(Case(bound, outcome, own, weak))
     if len(cases) > 1:
         _learn_from_all(cases, facts, proven)

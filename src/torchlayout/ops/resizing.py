@@ -18,7 +18,7 @@ from torchlayout.ops.formats import in_suggested_format, row_in_suggested_format
 from torchlayout.ops.table import Args, op
 from torchlayout.ops.transfers import full_precision, of_backends, packed_somehow
 from torchlayout.ops.values import Alias, Outcome, Result, Unknowable, is_unknown
-from torchlayout.sizes import NO, YES, Extent, Size
+from torchlayout.sizes import NO, YES, Extent, Poly, Size
 
 FRESH = Alias.FRESH
 FORMAT_UNKNOWN = "strides of dimensions of size 1 may decide whether the input counts as channels_last"
@@ -102,7 +102,8 @@ def interpolated_sizes(args: Args, sizes: tuple[Size, ...]) -> tuple[Size, ...]:
         items = wanted if isinstance(wanted, (tuple, list)) else (wanted,) * len(sizes)
         if len(items) != len(sizes):
             raise Unknowable("as many sizes as spatial dimensions are needed")
-        return tuple(fresh[i] if is_unknown(item) else args.facts.normal(item) for i, item in enumerate(items))
+        known = [isinstance(item, (int, Poly)) for item in items]  # a tensor may be given for a size
+        return tuple(args.facts.normal(item) if known[i] else fresh[i] for i, item in enumerate(items))
     factors = factor if isinstance(factor, (tuple, list)) else (factor,) * len(sizes)
     if len(factors) != len(sizes):
         raise Unknowable("as many factors as spatial dimensions are needed")

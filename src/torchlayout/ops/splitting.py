@@ -86,7 +86,7 @@ def split_by_sizes(args: Args) -> Outcome:
     """views of the sizes given along one dimension"""
     layout, place = real_dim(args, args.integer("dim"))
     facts = args.facts
-    if isinstance(args["split_size"], Many):
+    if is_unknown(args["split_size"]):
         return Many(piece(args, layout, place, None, facts.symbols.fresh("split")))
     sizes = _sizes(args, args.known("split_size"))
     total = sum(sizes)

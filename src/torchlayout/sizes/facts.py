@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Hashable
 from typing import Any, Union
 
+from torchlayout.sizes.bounds import least_of_positive, shifted_terms
 from torchlayout.sizes.polynomial import (
     MAX_TERMS,
     Atom,
@@ -26,6 +27,9 @@ from torchlayout.sizes.truth import MAYBE, NO, YES, Truth, truth
 
 MAX_REWRITES = 20
 """Rounds of replacement after which a size is left as it is."""
+
+MAX_NAME = 80
+"""Characters of the operands of `//` and `%` up to which the result is named after them."""
 
 ASSUMED_LEAST = 2
 """The smallest value that an unknown has in the assumed world."""
@@ -56,6 +60,8 @@ class Symbols:
     def __init__(self) -> None:
         self._atoms: dict[Hashable, Atom] = {}
         self._rests: dict[Hashable, Rest] = {}
+        self.failures: list[str] = []
+        """What went wrong inside operators of the table: their results are then unknown."""
         self.place: Hashable = None
         """Where in the program the operator stands that is being applied: part of the key of `fresh` unknowns."""
 
@@ -70,8 +76,12 @@ class Symbols:
         """The unknown of this key; `least` 0 for a size, None for any number."""
         found = self._atoms.get(key)
         if found is None:
-            found = self._atoms[key] = Atom(len(self._atoms), key, name, least)
+            found = self._atoms[key] = Atom(len(self._atoms), key, name, least, self)
         return of_atom(found)
+
+    def knows_rest(self, key: Hashable) -> bool:
+        """Whether this key has been asked for a run of dimensions."""
+        return key in self._rests
 
     def rest(self, key: Hashable, name: str | None = None) -> Rest:
         found = self._rests.get(key)
@@ -207,16 +217,15 @@ class Facts:
         return found
 
     def _find_bounds(self, size: Poly) -> tuple[int | None, int | None]:
-        values: dict[Atom, Size] = {}
+        leasts: dict[Atom, int] = {}
         for atom in size.atoms():
             least = self._least(atom)
             if least is None:
                 return None, None
-            values[atom] = of_atom(atom) + least
-        expanded = substitute(size, values)
-        if isinstance(expanded, int):
-            return expanded, expanded
-        shifted = expanded.terms
+            leasts[atom] = least
+        shifted = shifted_terms(size, leasts)
+        if shifted is None:
+            return least_of_positive(size, leasts), None
         constant = shifted.get((), 0)
         rest = [factor for monomial, factor in shifted.items() if monomial]
         low = constant if all(factor > 0 for factor in rest) else None
@@ -342,6 +351,8 @@ class Facts:
             return smaller if kind == "min" else larger
         first, second = sorted((a, b), key=render)
         name = f"{kind}({render(a)}, {render(b)})"
+        if len(name) > MAX_NAME:
+            name = "?"
         lows = [self.proven_world.bounds(value)[0] for value in (a, b)]
         least = 0 if all(low is not None and low >= 0 for low in lows) else None
         return self.symbols.atom((kind, first, second), None if "?" in name else name, least)
@@ -399,7 +410,8 @@ class Facts:
 
 
 def _operation_name(left: str, op: str, right: str) -> str | None:
-    if "?" in left or "?" in right:
+    """The text of an operation, as the name of its result; None for what nobody would want to read."""
+    if "?" in left or "?" in right or len(left) + len(right) > MAX_NAME:
         return None
     wrap = [f"({side})" if any(mark in side for mark in " */") else side for side in (left, right)]
     return f"{wrap[0]}{op}{wrap[1]}"
