@@ -181,13 +181,18 @@ def set_attribute(value: Value, name: str, new: Value, span: Span, st: State, fr
         attributes = st.heap.get(value.ref)
         before = attributes if isinstance(attributes, Dictionary) else Dictionary({})
         st.heap[value.ref] = before.put(name, _named(new, value, name))
-    elif name == "data" and (isinstance(value, Tensor) or (isinstance(value, Opaque) and isinstance(new, Tensor))):
+    elif name == "data" and (isinstance(value, Tensor) or _is_used_as_tensor(value, new, st)):
         from torchlayout.interp.operate import replace_everywhere
 
         tensor = as_tensor(new, st.facts)
         ident = value.ident if isinstance(value, Tensor) else value.key
         if tensor is not None:
             replace_everywhere(st, ident, replace(tensor, ident=ident))
+
+
+def _is_used_as_tensor(value: Value, new: Value, st: State) -> bool:
+    """Whether something unknown is a tensor: it gets one for its data, or has been used as one."""
+    return isinstance(value, Opaque) and (isinstance(new, Tensor) or st.facts.symbols.knows_rest(value.key))
 
 
 def _named(new: Value, owner: Instance | Module, name: str) -> Value:
