@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+from bisect import bisect_right
 from dataclasses import dataclass
 
 from torchlayout.program.depth import first_line
@@ -62,14 +63,21 @@ def call_site(source: Source, tree: ast.Module, name: Span) -> CallSite | None:
 def _statement_at(source: Source, tree: ast.Module, name: Span) -> ast.stmt | None:
     """The innermost statement that holds a position."""
     position = (name.line, source.utf8_column(name.line, name.column))
-    body: list[ast.stmt] = tree.body
+    blocks: list[list[ast.stmt]] = [tree.body]
     found: ast.stmt | None = None
     while True:
-        inner = next((statement for statement in body if _holds(statement, position)), None)
+        inner = next((statement for block in blocks for statement in _near(block, position)), None)
         if inner is None:
             return found
         found = inner
-        body = _inner_statements(inner)
+        blocks = _inner_blocks(inner)
+
+
+def _near(block: list[ast.stmt], position: tuple[int, int]) -> list[ast.stmt]:
+    """The statement of a block that holds a position, if there is one: the last that starts before it, or the next
+    one, whose decorators stand before its start."""
+    after = bisect_right(block, position, key=lambda statement: (statement.lineno, statement.col_offset))
+    return [statement for statement in block[max(after - 1, 0) : after + 1] if _holds(statement, position)]
 
 
 def _holds(statement: ast.stmt, position: tuple[int, int]) -> bool:
@@ -78,13 +86,10 @@ def _holds(statement: ast.stmt, position: tuple[int, int]) -> bool:
     return first <= position < (statement.end_lineno or 0, statement.end_col_offset or 0)
 
 
-def _inner_statements(statement: ast.stmt) -> list[ast.stmt]:
-    found: list[ast.stmt] = []
-    for field in ("body", "orelse", "finalbody"):
-        found += getattr(statement, field, ())
+def _inner_blocks(statement: ast.stmt) -> list[list[ast.stmt]]:
+    found: list[list[ast.stmt]] = [getattr(statement, field, []) for field in ("body", "orelse", "finalbody")]
     for field in ("handlers", "cases"):
-        for part in getattr(statement, field, ()):
-            found += part.body
+        found.extend(part.body for part in getattr(statement, field, ()))
     return found
 
 

@@ -11,10 +11,17 @@ from collections.abc import Hashable, Iterable
 from functools import reduce
 from itertools import chain
 from operator import mul
-from typing import Union
+from typing import TYPE_CHECKING, Union
+
+if TYPE_CHECKING:
+    from torchlayout.sizes.facts import Symbols
 
 MAX_TERMS = 48
 """A polynomial with more terms is not followed: it becomes an atom of its own."""
+MAX_DEGREE = 64
+"""A polynomial with a longer monomial is not followed either: a tensor has at most 64 dimensions."""
+MAX_BITS = 512
+"""Nor is one with larger coefficients, which no size has."""
 
 MAX_DIVISION_STEPS = 64
 
@@ -23,16 +30,20 @@ class Atom:
     """One unknown integer. Two atoms are equal only if they are the same object (see `Symbols`).
 
     `least` is the smallest value it can have, None for a number that may be negative. `name` is how people
-    write it, None for one that has no name in the source.
+    write it, None for one that has no name in the source. `home` makes the atoms that stand for what grows too
+    large; without one, polynomials over the atom grow without limit.
     """
 
-    __slots__ = ("index", "key", "least", "name")
+    __slots__ = ("home", "index", "key", "least", "name")
 
-    def __init__(self, index: int, key: Hashable, name: str | None, least: int | None) -> None:
+    def __init__(
+        self, index: int, key: Hashable, name: str | None, least: int | None, home: Symbols | None = None
+    ) -> None:
         self.index = index
         self.key = key
         self.name = name
         self.least = least
+        self.home = home
 
     def __lt__(self, other: Atom) -> bool:
         return self.index < other.index
@@ -66,7 +77,7 @@ class Poly:
         terms = dict(self.terms)
         for monomial, factor in _terms(other):
             terms[monomial] = terms.get(monomial, 0) + factor
-        return _normal(terms)
+        return _normal(terms) if len(terms) <= MAX_TERMS else _as_atom("+", self, other, _normal(terms))
 
     __radd__ = __add__
 
@@ -83,13 +94,15 @@ class Poly:
         if isinstance(other, int):
             if other == 1:
                 return self
-            return Poly({m: f * other for m, f in self.terms.items()}) if other else 0
+            scaled = Poly({m: f * other for m, f in self.terms.items()}) if other else 0
+            return _as_atom("*", self, other, scaled) if _is_large(scaled) else scaled
         terms: dict[Monomial, int] = {}
         for left, factor in self.terms.items():
             for right, other_factor in other.terms.items():
                 monomial = tuple(sorted(left + right))
                 terms[monomial] = terms.get(monomial, 0) + factor * other_factor
-        return _normal(terms)
+        product = _normal(terms)
+        return _as_atom("*", self, other, product) if _is_large(product) else product
 
     __rmul__ = __mul__
 
@@ -117,6 +130,34 @@ def _normal(terms: dict[Monomial, int]) -> Size:
     if len(terms) == 1 and () in terms:
         return terms[()]
     return Poly(terms)
+
+
+def _is_large(size: Size) -> bool:
+    """Whether a polynomial is more than what is followed."""
+    return isinstance(size, Poly) and (
+        len(size.terms) > MAX_TERMS
+        or any(len(monomial) > MAX_DEGREE or factor.bit_length() > MAX_BITS for monomial, factor in size.terms.items())
+    )
+
+
+def _as_atom(op: str, left: Poly, right: Size, result: Size) -> Size:
+    """The unknown that stands for a result that is too large, the same for the same operation.
+
+    The result itself where it is no polynomial after all, or where nobody makes atoms.
+    """
+    home = next(iter(left.atoms())).home
+    if home is None or not _is_large(result):
+        return result
+    least = 0 if all(_is_natural(side) for side in (left, right)) else None
+    return home.atom((op, frozenset((left, right))), None, least)
+
+
+def _is_natural(size: Size) -> bool:
+    """Whether a size cannot be negative, as far as signs tell."""
+    if isinstance(size, int):
+        return size >= 0
+    positive = all(factor > 0 for factor in size.terms.values())
+    return positive and all(atom.least is not None and atom.least >= 0 for atom in size.atoms())
 
 
 def of_atom(atom: Atom) -> Poly:
