@@ -81,6 +81,8 @@ def _of_tensor(value: Tensor, name: str, span: Span, st: State, fr: Frame) -> Va
     if find_method(name, value.numpy) and name not in VIEW_ATTRIBUTES:
         return Bound(value, name, span)
     found = read_attribute(fr, st, value, name, span)
+    if found is None and name in VIEW_ATTRIBUTES:
+        return Opaque((fr.place(span), name), None, True, value.origin, "tensor")
     return Bound(value, name, span) if found is None else found
 
 

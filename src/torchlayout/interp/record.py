@@ -115,9 +115,10 @@ def reveal(fr: Frame, tensor: Tensor, span: Span, st: State) -> None:
 
 
 def as_reveal(tensor: Tensor, st: State) -> Reveal:
+    facts = st.facts.copy()  # what is learnt later is not known here
     return Reveal(
-        tuple((operand, st.facts.proven_world) for operand in tensor.proven),
-        tuple((operand, st.facts.assumed_world) for operand in tensor.assumed),
+        tuple((operand, facts.proven_world) for operand in tensor.proven),
+        tuple((operand, facts.assumed_world) for operand in tensor.assumed),
         tensor.origin,
     )
 
