@@ -158,6 +158,9 @@ def _cut(found: list[Run], wanted: list[Size | Rest], facts: Facts) -> tuple[Tru
             dims.append(Dim(size, stride, extent if isinstance(extent, Rest) else None))
             left = remaining[0]
             stride = None if stride is None else stride * size
+        while wanted and wanted[-1] == 1:  # torch counts dimensions of size 1 to the run inside them
+            wanted.pop()
+            dims.append(Dim(1, stride))
     while wanted:
         extent = wanted.pop()
         size = extent.numel if isinstance(extent, Rest) else extent
