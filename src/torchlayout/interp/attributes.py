@@ -186,7 +186,7 @@ def set_attribute(value: Value, name: str, new: Value, span: Span, st: State, fr
     elif name == "data" and (isinstance(value, Tensor) or _is_used_as_tensor(value, new, st)):
         from torchlayout.interp.operate import replace_everywhere
 
-        tensor = as_tensor(new, st.facts)
+        tensor = as_tensor(new, st.facts) or as_tensor(Opaque((fr.place(span), "data")), st.facts)
         ident = value.ident if isinstance(value, Tensor) else value.key
         if tensor is not None:
             replace_everywhere(st, ident, replace(tensor, ident=ident))

@@ -17,6 +17,7 @@ from torchlayout.interp.numbers import arithmetic, compare_values, negate
 from torchlayout.interp.operate import operate, subscript
 from torchlayout.interp.refine import assume, truth_of
 from torchlayout.interp.state import State, join_states
+from torchlayout.interp.targets import one_of_many
 from torchlayout.interp.tensors import NOT_TENSORS, as_size, as_tensor
 from torchlayout.interp.text import expression_text
 from torchlayout.interp.values import (
@@ -345,7 +346,9 @@ def take(value: Value, index: Value, node: nodes.Subscript, st: State, fr: Frame
     if isinstance(value, SequenceValue):
         return _take_item(value, index, unknown, st)
     if isinstance(value, Many):
-        return Many(value.item, value.kind) if isinstance(index, Slice) else value.item
+        if isinstance(index, Slice):
+            return Many(value.item, value.kind)
+        return one_of_many(value.item, fr.place(node.span))
     if isinstance(value, Dictionary):
         if isinstance(index, (str, int)) and index in value.items:
             return value.items[index]

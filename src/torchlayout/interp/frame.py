@@ -16,9 +16,9 @@ if TYPE_CHECKING:
     from torchlayout.program import nodes
     from torchlayout.program.unit import Unit
 
-MAX_STEPS = 20_000
+MAX_STEPS = 10_000
 """Nodes evaluated for one function that is looked at, with all that it calls; then the rest of it is unknown."""
-MAX_CALLER_STEPS = 6_000
+MAX_CALLER_STEPS = 2_500
 """The same for a function that is run only for what it hands to others."""
 MAX_FILE_STEPS = 400_000
 """Nodes evaluated for one file."""

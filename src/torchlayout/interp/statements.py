@@ -18,7 +18,7 @@ from torchlayout.interp.guards import find_guard, find_statement_guard
 from torchlayout.interp.loops import changed_names
 from torchlayout.interp.refine import assume, truth_of
 from torchlayout.interp.state import State, join_states
-from torchlayout.interp.targets import bind_target
+from torchlayout.interp.targets import bind_target, one_of_many
 from torchlayout.interp.tensors import as_tensor
 from torchlayout.interp.trace import Loop
 from torchlayout.interp.values import (
@@ -309,7 +309,7 @@ def _for(node: nodes.For, st: State, fr: Frame) -> State | None:
     if isinstance(items, Sequence) and len(items.items) <= MAX_RANGE:
         end = _unrolled(node, items.items, loop, st, fr)
     else:
-        item = join_all(items_of(items), (fr.place(node.span), "item"))
+        item = one_of_many(join_all(items_of(items), (fr.place(node.span), "item")), fr.place(node.span))
         once = isinstance(items, Sequence) and bool(items.items)
 
         def enter(state: State) -> bool:

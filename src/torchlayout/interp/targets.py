@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from dataclasses import replace
 
 from torchlayout.interp import record, shapes
@@ -13,6 +14,7 @@ from torchlayout.interp.state import State
 from torchlayout.interp.tensors import as_tensor
 from torchlayout.interp.values import (
     Dictionary,
+    Either,
     Held,
     Many,
     Opaque,
@@ -24,6 +26,7 @@ from torchlayout.interp.values import (
     items_of,
     join,
     join_all,
+    objects,
 )
 from torchlayout.program import nodes
 from torchlayout.sizes import Poly, Rest, single_atom
@@ -110,12 +113,20 @@ def _parts(
             for i, name in enumerate(names)]  # fmt: skip
 
 
-def distinct(item: Value, place: object, st: State) -> Value:
+def distinct(item: Value, place: Hashable, st: State) -> Value:
     """One of several items that are known only to be alike: unknowns in it are not those of the others."""
     if isinstance(item, Opaque):
         return Opaque((item.key, "part", place), None, item.weak, item.origin, item.kind)
     if isinstance(item, Poly):
         return st.facts.symbols.atom(("part", item, place))
+    return one_of_many(item, place)
+
+
+def one_of_many(item: Value, place: Hashable) -> Value:
+    """A tensor that is one of several of which only one is described: what happens to it may or may not happen to
+    another."""
+    if isinstance(item, Tensor):
+        return replace(item, ident=Either(objects(item.ident) | {(item.ident, "one", place)}))
     return item
 
 

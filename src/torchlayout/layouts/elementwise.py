@@ -191,6 +191,8 @@ def _memory_order(operands: list[Layout], facts: Facts) -> list[int] | None:
     numbers, but those of the first operand tell dimensions apart, that changes nothing for the others, so that such
     dimensions are left out.
     """
+    if _hides_order(operands):
+        return None
     rank = len(operands[0].dims)
     order = list(reversed(range(rank)))
     if all(is_concrete(operand) for operand in operands):
@@ -202,6 +204,17 @@ def _memory_order(operands: list[Layout], facts: Facts) -> list[int] | None:
         found = _sorted(operands, longer, facts)
         return None if found is None else found + singles
     return _sorted(operands, order, facts)
+
+
+def _hides_order(operands: list[Layout]) -> bool:
+    """Whether the order of the dimensions inside a rest depends on strides that are not known."""
+    for operand in operands:
+        strides = [dim.stride for dim in operand.dims if dim.rest is not None]
+        if None in strides:
+            return True
+        if strides and 0 not in strides:
+            return False  # a rest of known stride lies in order, and decides
+    return False
 
 
 def _tells_apart(operand: Layout, places: list[int], facts: Facts) -> bool:
