@@ -149,7 +149,9 @@ def shaped_tensor(words: list[str], key: tuple[object, ...], name: str, st: Stat
     symbols = st.facts.symbols
     scope = key[:3]
     for place, word in enumerate(words):
-        word = word.lstrip("#").partition("=")[2] or word.lstrip("#")
+        if word.startswith("#"):  # this size, or 1
+            word = "_"
+        word = word.partition("=")[2] or word
         if word.startswith(("*", "...")):
             label = word.lstrip("*.") or place
             shape.append(symbols.rest(("annotated", *scope, label), word.lstrip("*.") or None))

@@ -121,11 +121,27 @@ def _join_maps(
         if value is other:
             merged[name] = value
         else:
-            merged[name] = cap(join(settled(value, a.facts), settled(other, b.facts), (key, name)), (key, name), facts)
+            one, two = _alike(settled(value, a.facts), settled(other, b.facts), a, b)
+            merged[name] = cap(join(one, two, (key, name)), (key, name), facts)
     for name, value in right.items():
         if name not in merged:
             merged[name] = value
     return merged
+
+
+def _alike(one: Value, two: Value, a: State, b: State) -> tuple[Value, Value]:
+    """Something unknown that has been used as a tensor is one, beside a tensor."""
+    from torchlayout.interp.tensors import as_tensor
+
+    if isinstance(one, Opaque) and isinstance(two, Tensor) and _used_as_tensor(one, a):
+        return settled(as_tensor(one, a.facts) or one, a.facts), two
+    if isinstance(two, Opaque) and isinstance(one, Tensor) and _used_as_tensor(two, b):
+        return one, settled(as_tensor(two, b.facts) or two, b.facts)
+    return one, two
+
+
+def _used_as_tensor(value: Opaque, st: State) -> bool:
+    return value.kind == "tensor" or (value.kind is None and st.facts.symbols.knows_rest(value.key))
 
 
 def settled(value: Value, facts: Facts) -> Value:

@@ -10,7 +10,8 @@ from torchlayout.interp.attributes import set_attribute
 from torchlayout.interp.builtin_calls import iterate
 from torchlayout.interp.frame import Frame
 from torchlayout.interp.names import home_of
-from torchlayout.interp.state import State
+from torchlayout.interp.operate import replace_everywhere
+from torchlayout.interp.state import State, with_operands
 from torchlayout.interp.tensors import as_tensor
 from torchlayout.interp.values import (
     Dictionary,
@@ -28,8 +29,10 @@ from torchlayout.interp.values import (
     join_all,
     objects,
 )
+from torchlayout.layouts import settle, with_rank
+from torchlayout.ops import Operand
 from torchlayout.program import nodes
-from torchlayout.sizes import Poly, Rest, single_atom
+from torchlayout.sizes import Poly, Rest, Shape, single_atom
 
 
 def bind_target(target: nodes.Expr, value: Value, st: State, fr: Frame) -> None:
@@ -103,6 +106,10 @@ def _parts(
             middle = Sequence("list", tuple(items[star : len(items) - after]))
             return [*items[:star], middle, *items[len(items) - after :]]
     elif isinstance(value, Opaque) and value.key and isinstance(value.key, tuple) and value.key[-1] == "shape":
+        shape = _of_rank(value.key[0], count, st) if star is None and len(value.key) == 2 else None
+        found = None if shape is None else shapes.unpack(shape, count, st.facts, tuple(names))
+        if found is not None:
+            return list(found)
         return [st.facts.symbols.atom((value.key, i, count), name) for i, name in enumerate(names)]
     elif isinstance(value, (Tensor, Many)) or (isinstance(value, Opaque) and value.kind == "tensor"):
         part = iterate(value, st, fr, target.span)
@@ -111,6 +118,29 @@ def _parts(
     origin = value.origin if isinstance(value, Opaque) else None
     return [Opaque((place, "part", i, value.key if isinstance(value, Opaque) else None), name, True, origin)
             for i, name in enumerate(names)]  # fmt: skip
+
+
+def _of_rank(ident: Hashable, rank: int, st: State) -> Shape | None:
+    """The shape of the tensor of this identity, now that its rank is told: alternatives of other ranks are dropped."""
+    tensor = next((v for v in st.env.values() if isinstance(v, Tensor) and v.ident == ident), None)
+    if tensor is None:
+        return None
+    proven, assumed = (_ranked(operands, rank, st) for operands in (tensor.proven, tensor.assumed))
+    if not proven or not assumed:
+        return None
+    tensor = with_operands(tensor, proven, assumed)
+    replace_everywhere(st, ident, tensor)
+    return shapes.shape_of(tensor, st.facts, ident)
+
+
+def _ranked(operands: tuple[Operand, ...], rank: int, st: State) -> tuple[Operand, ...]:
+    found: list[Operand] = []
+    for operand in operands:
+        own = st.facts.copy()  # true of this alternative, not of every tensor that it may come from
+        layout = with_rank(operand.layout, rank, own)
+        if layout is not None:
+            found.append(replace(operand, layout=settle(layout, own)))
+    return tuple(dict.fromkeys(found))
 
 
 def distinct(item: Value, place: Hashable, st: State) -> Value:
