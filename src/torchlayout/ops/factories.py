@@ -161,9 +161,23 @@ def triangle_indices(args: Args) -> Outcome:
     offset = args.integer("offset")
     lower = args.op.name.startswith("tril")
     if isinstance(rows, int) and isinstance(columns, int):
-        pairs = sum((c <= r + offset) if lower else (c >= r + offset) for r in range(rows) for c in range(columns))
+        below = _pairs_below(rows, columns, offset if lower else offset - 1)
+        pairs = below if lower else rows * columns - below
         return Result(contiguous((2, pairs)), given_dtype(args) or INT64)
     return Result(contiguous((2, args.facts.symbols.fresh("triangle"))), given_dtype(args) or INT64)
+
+
+def _pairs_below(rows: int, columns: int, offset: int) -> int:
+    """How many pairs (r, c) of a matrix have c <= r + offset: r + offset + 1 of row r, from 0 up to all columns."""
+    first = min(max(0, -offset - 1), rows)
+    full = min(max(first, columns - offset - 1), rows)
+    growing = sum_of(first + offset + 1, full - first)
+    return growing + (rows - full) * columns
+
+
+def sum_of(first: int, count: int) -> int:
+    """The sum of `count` whole numbers from `first` on."""
+    return count * first + count * (count - 1) // 2
 
 
 def permutation(args: Args) -> Outcome:

@@ -299,9 +299,14 @@ def chosen_rows(args: Args) -> Outcome:
     taken = args.integer("r")
     if not isinstance(size, int):
         rows: Size = args.facts.symbols.fresh("combinations")
+    elif taken > MAX_TAKEN:
+        raise Unknowable("too many combinations to count")
     else:
         rows = _binomial(size + taken - 1 if args.flag("with_replacement") else size, taken)
     return Result(contiguous((rows, taken)), args.operand().dtype)
+
+
+MAX_TAKEN = 64
 
 
 def _binomial(n: int, k: int) -> int:

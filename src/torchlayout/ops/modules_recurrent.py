@@ -17,6 +17,8 @@ from torchlayout.ops.values import UNKNOWN, Fields, Operand, Outcome, Result, Un
 from torchlayout.sizes import Shape, Size
 
 GATES = {"RNN": 1, "GRU": 3, "LSTM": 4}
+MAX_LAYERS = 256
+"""Layers whose weights are named."""
 BATCH_FIRST_ORDER = (1, 0, 2)
 """A batch_first output's dimensions, outermost in memory first."""
 
@@ -32,7 +34,7 @@ def layer_weights(kind: str) -> Parameters:
         directions = _directions(config)
         biased = config.flag("bias")
         found: dict[str, Shape | None] = {}
-        for layer in range(config.integer("num_layers")):
+        for layer in range(min(config.integer("num_layers"), MAX_LAYERS)):
             for suffix in ("", "_reverse")[:directions]:
                 taken = inputs if layer == 0 else seen * directions
                 found[f"weight_ih_l{layer}{suffix}"] = (gates * hidden, taken)

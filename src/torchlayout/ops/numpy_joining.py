@@ -6,6 +6,7 @@ from torchlayout.layouts import Dim, Layout, contiguous, settle
 from torchlayout.ops.numpy_layouts import array, array_result, axis_of, joined_layout
 from torchlayout.ops.numpy_math import along
 from torchlayout.ops.numpy_rows import FRESH, VIEW, paths, viewed
+from torchlayout.ops.splitting import MAX_PIECES
 from torchlayout.ops.table import Args, op
 from torchlayout.ops.transfers import promoted
 from torchlayout.ops.values import UNKNOWN, Outcome, Unknowable
@@ -85,6 +86,8 @@ def split(args: Args) -> Outcome:
         return UNKNOWN
     size, left = args.facts.floor_divide(dim.size, sections), args.facts.modulo(dim.size, sections)
     if left != 0 and args.op.name == "array_split" and not (isinstance(size, int) and isinstance(left, int)):
+        return UNKNOWN
+    if sections > MAX_PIECES:
         return UNKNOWN
     pieces: list[Outcome] = []
     for i in range(sections):

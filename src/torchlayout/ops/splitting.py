@@ -14,6 +14,8 @@ from torchlayout.ops.views import moved, real_dim, view_of
 from torchlayout.sizes import NO, Poly, Size, exact_quotient
 
 VIEW = Alias.VIEW
+MAX_PIECES = 256
+"""Pieces that are told apart; of more of them, each may be any."""
 
 
 def piece(args: Args, layout: Layout, place: int, start: Size | None, size: Size) -> Result:
@@ -21,6 +23,15 @@ def piece(args: Args, layout: Layout, place: int, start: Size | None, size: Size
     dim = layout.dims[place]
     dims = (*layout.dims[:place], Dim(args.facts.normal(size), dim.stride), *layout.dims[place + 1 :])
     return view_of(args, Layout(dims, moved(layout.offset, start, dim.stride)))
+
+
+def repeated(args: Args, layout: Layout, place: int, *runs: tuple[Size, int]) -> Outcome:
+    """Runs of pieces of one size: each run's size, and how many there are."""
+    runs = tuple((size, count) for size, count in runs if count > 0)
+    if sum(count for _, count in runs) <= MAX_PIECES:
+        return pieces(args, layout, place, [size for size, count in runs for _ in range(count)])
+    kinds = tuple(piece(args, layout, place, None, size) for size, _ in runs)
+    return Many(kinds[0] if len(kinds) == 1 else Alternatives(kinds))
 
 
 def pieces(args: Args, layout: Layout, place: int, sizes: Sequence[Size]) -> Outcome:
@@ -42,10 +53,10 @@ def of_equal_size(args: Args, layout: Layout, place: int, size: Size) -> Outcome
                 raise Unknowable("pieces of size 0")
             return pieces(args, layout, place, [0])
         full, rest = divmod(whole, size)
-        return pieces(args, layout, place, [size] * full + ([rest] if rest or not full else []))
+        return repeated(args, layout, place, (size, full), (rest, 1 if rest or not full else 0))
     count = exact_quotient(whole, size)
     if isinstance(count, int):
-        return pieces(args, layout, place, [size] * count)
+        return repeated(args, layout, place, (size, count))
     full_piece = piece(args, layout, place, None, size)
     if args.facts.assumed:
         return Many(full_piece)
@@ -64,14 +75,14 @@ def chunked(args: Args) -> Outcome:
     if isinstance(whole, int):
         size = -(-whole // chunks)
         if size == 0:
-            return pieces(args, layout, place, [0] * chunks)
+            return repeated(args, layout, place, (0, chunks))
         return of_equal_size(args, layout, place, size)
     if exact is not None:
-        return pieces(args, layout, place, [exact] * chunks)
+        return repeated(args, layout, place, (exact, chunks))
     if facts.assumed:
-        return pieces(args, layout, place, [facts.floor_divide(whole, chunks)] * chunks)
+        return repeated(args, layout, place, (facts.floor_divide(whole, chunks), chunks))
     size_up = facts.floor_divide(whole + (chunks - 1), chunks)
-    return pieces(args, layout, place, [size_up] * (chunks - 1) + [whole - size_up * (chunks - 1)])
+    return repeated(args, layout, place, (size_up, chunks - 1), (whole - size_up * (chunks - 1), 1))
 
 
 def split_evenly(args: Args) -> Outcome:
@@ -124,10 +135,12 @@ def parted(args: Args, layout: Layout, place: int, where: Any) -> Outcome:
         raise Unknowable("no number of parts")
     if isinstance(dim.size, int):
         least, more = divmod(dim.size, where)
-        return pieces(args, layout, place, [least + 1] * more + [least] * (where - more))
+        return repeated(args, layout, place, (least + 1, more), (least, where - more))
     exact = exact_quotient(dim.size, where)
     if exact is not None:
-        return pieces(args, layout, place, [exact] * where)
+        return repeated(args, layout, place, (exact, where))
+    if where > MAX_PIECES:
+        return Many(piece(args, layout, place, None, facts.symbols.fresh("part")))
     return tuple(piece(args, layout, place, None, facts.symbols.fresh(("part", i))) for i in range(where))
 
 
@@ -160,7 +173,7 @@ def unbound(args: Args) -> Outcome:
     layout, place = real_dim(args, args.integer("dim"))
     dim = layout.dims[place]
     rest = (*layout.dims[:place], *layout.dims[place + 1 :])
-    if isinstance(dim.size, int):
+    if isinstance(dim.size, int) and dim.size <= MAX_PIECES:
         return tuple(view_of(args, Layout(rest, moved(layout.offset, i, dim.stride))) for i in range(dim.size))
     return Many(view_of(args, Layout(rest, None)))
 
