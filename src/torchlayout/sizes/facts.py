@@ -285,11 +285,22 @@ class Facts:
         return MAYBE
 
     def is_one(self, size: Size) -> Truth:
-        return self.equal(size, 1)
+        answer = self.equal(size, 1)
+        return NO if answer is MAYBE and self.assumed and self._above_one_by_assumption(size) else answer
 
     def above_one(self, size: Size) -> Truth:
         """Whether a dimension of this size has more than one element: YES, or NO for 0 and 1."""
-        return self.less(1, size)
+        answer = self.less(1, size)
+        return YES if answer is MAYBE and self.assumed and self._above_one_by_assumption(size) else answer
+
+    def _above_one_by_assumption(self, size: Size) -> bool:
+        """What `x[:, 1:]` leaves is above 1 too, by the assumption that no size is 1 by accident: a sum of unknowns
+        that may be, and need not be, as small as 1."""
+        size = self.normal(size)
+        if isinstance(size, int) or len(size.terms) < 2:
+            return False
+        low, high = self.bounds(size)
+        return low is not None and low >= 0 and (high is None or high > 1)
 
     # ------------------------------------------------------------ arithmetic that polynomials lack
     def floor_divide(self, size: Size, divisor: Size) -> Size:
@@ -363,9 +374,10 @@ class Facts:
         difference = self.normal(a) - self.normal(b)
         if isinstance(difference, int):
             return truth(difference == 0)
-        difference = self.assumed_world._without_common_factor(difference)
-        if isinstance(difference, int):
-            return truth(difference == 0)
+        divided = self.assumed_world._without_common_factor(difference)
+        if isinstance(divided, int):
+            return MAYBE  # one of the unknowns is 0, and it is not told which
+        difference = divided
         low, high = self.proven_world.bounds(difference)
         if (low is not None and low > 0) or (high is not None and high < 0):
             return NO
