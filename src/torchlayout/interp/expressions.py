@@ -37,6 +37,7 @@ from torchlayout.interp.values import (
     items_of,
     join,
     join_all,
+    too_heavy,
 )
 from torchlayout.interp.values import Sequence as SequenceValue
 from torchlayout.ops import find_method
@@ -55,6 +56,8 @@ def evaluate(node: nodes.Expr, st: State, fr: Frame) -> Value:
     """The value of an expression; evaluating it may change the state (calls, walrus)."""
     fr.run.step()
     value = _EVALUATORS[type(node)](node, st, fr)
+    if too_heavy(value):
+        value = Opaque((fr.place(node.span), "heavy"))
     if fr.run.options.explain:
         _explain(node, value, st, fr)
     return value

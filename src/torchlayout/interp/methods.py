@@ -10,6 +10,7 @@ from torchlayout.interp.operate import operate, replace_everywhere
 from torchlayout.interp.state import State, with_operands
 from torchlayout.interp.tensors import as_tensor
 from torchlayout.interp.values import (
+    MAX_WEIGHT,
     Container,
     Dictionary,
     Held,
@@ -183,7 +184,8 @@ def _list_method(
         return None
     if name in ("extend", "update", "__iadd__") and args:
         other = st.load(args[0])
-        if isinstance(inner, Sequence) and isinstance(other, Sequence) and not in_loop:
+        known = isinstance(inner, Sequence) and isinstance(other, Sequence) and not in_loop
+        if known and inner.weight + other.weight <= MAX_WEIGHT:
             made = Sequence(inner.kind, inner.items + other.items)
         else:
             extra = items_of(other) if is_sequence(other) else [Opaque((place, "extended"))]

@@ -9,6 +9,7 @@ from typing import Any
 from torchlayout.interp.state import State
 from torchlayout.interp.tensors import as_size
 from torchlayout.interp.values import (
+    MAX_WEIGHT,
     Class,
     Function,
     Many,
@@ -33,6 +34,8 @@ _COMPARE: dict[str, Callable[[Any, Any], Any]] = {
 }  # fmt: skip
 MAX_MAGNITUDE = 1 << 62
 """Ints beyond this are no sizes; powers and shifts that large are not computed."""
+MAX_TEXT = 10_000
+"""Characters of strings that are put together."""
 
 
 def arithmetic(op: str, left: Value, right: Value, st: State, key: Hashable) -> Value | None:
@@ -43,7 +46,8 @@ def arithmetic(op: str, left: Value, right: Value, st: State, key: Hashable) -> 
     if isinstance(left, (int, float)) and isinstance(right, (int, float)):
         return _numbers(op, left, right)
     if isinstance(left, str) and op in "+%":
-        return left + right if op == "+" and isinstance(right, str) else Opaque((key, "text"), kind="str")
+        short = op == "+" and isinstance(right, str) and len(left) + len(right) <= MAX_TEXT
+        return left + right if short else Opaque((key, "text"), kind="str")
     if op in ("+", "-", "*", "//", "%"):
         found = _sizes(op, left, right, st)
         if found is not None:
@@ -103,7 +107,7 @@ def _sequences(op: str, left: Value, right: Value, st: State, key: Hashable) -> 
         return None
     if op != "+" or not (is_sequence(left) and is_sequence(right)):
         return None
-    if isinstance(left, Sequence) and isinstance(right, Sequence):
+    if isinstance(left, Sequence) and isinstance(right, Sequence) and left.weight + right.weight <= MAX_WEIGHT:
         return _kept(left, left.items + right.items, st, key)
     return Many(join_all([*items_of(left), *items_of(right)], (key, "item")), left.kind)
 

@@ -17,6 +17,7 @@ from typing import TypeVar
 
 from torchlayout.interp.values import (
     MAX_ALTERNATIVES,
+    MAX_WEIGHT,
     Dictionary,
     Held,
     Instance,
@@ -39,6 +40,9 @@ from torchlayout.ops import Operand
 from torchlayout.sizes import Facts, Poly
 
 Name = TypeVar("Name", bound=Hashable)
+
+TENSORS_DEPTH = 4
+"""Containers inside one another that are searched for tensors."""
 
 
 class State:
@@ -72,25 +76,32 @@ class State:
         self.heap[ref] = contents
         return Held(ref)
 
-    def tensors_in(self, value: Value, depth: int = 4) -> list[Tensor]:
-        """The tensors in a value and in the containers that it is made of."""
-        if isinstance(value, Tensor):
-            return [value]
-        if depth == 0:
-            return []
+    def tensors_in(self, value: Value) -> list[Tensor]:
+        """The tensors in a value and in the containers that it is made of, a few levels deep."""
+        found: list[Tensor] = []
+        visited = 0
+        pending = [(value, TENSORS_DEPTH)]
+        while pending and visited < MAX_WEIGHT:
+            visited += 1
+            value, depth = pending.pop()
+            if isinstance(value, Tensor):
+                found.append(value)
+            elif depth:
+                pending.extend((item, depth - 1) for item in reversed(self._inside(value)))
+        return found
+
+    def _inside(self, value: Value) -> list[Value]:
+        """What a value is made of; of an object, its attributes."""
         value = self.load(value)
-        inside: list[Value] = []
         if is_sequence(value):
-            inside = items_of(value)
-        elif isinstance(value, Dictionary):
-            inside = [*value.items.values(), *([] if value.rest is None else [value.rest])]
-        elif isinstance(value, Union_):
-            inside = list(value.choices)
-        elif isinstance(value, Partial):
-            inside = [*value.args, *(v for _, v in value.kwargs)]
-        elif isinstance(value, Instance):
-            return self.tensors_in(self.heap.get(value.ref), depth - 1)
-        return [tensor for item in inside for tensor in self.tensors_in(item, depth - 1)]
+            return items_of(value)
+        if isinstance(value, Dictionary):
+            return [*value.items.values(), *([] if value.rest is None else [value.rest])]
+        if isinstance(value, Union_):
+            return list(value.choices)
+        if isinstance(value, Partial):
+            return [*value.args, *(v for _, v in value.kwargs)]
+        return [self.heap.get(value.ref)] if isinstance(value, Instance) else []
 
     def same_as(self, other: State) -> bool:
         return (

@@ -15,6 +15,7 @@ from torchlayout.interp.state import State
 from torchlayout.interp.trace import Case, Origin, SiteKey
 from torchlayout.interp.values import (
     MAX_ALTERNATIVES,
+    MAX_WEIGHT,
     NO_SITES,
     PLAIN,
     Dictionary,
@@ -54,6 +55,8 @@ NOT_TENSORS = frozenset({"int", "number", "str", "bool", "module", "dtype", "dev
 """Kinds of unknown values that are no tensors."""
 MAX_COMBINATIONS = 8
 """Combinations of alternatives that are tried; beyond that, only the first of each argument's."""
+MAX_NESTING = 16
+"""Lists and tuples inside one another that an argument may be made of."""
 
 
 def as_tensor(value: Value, facts: Facts) -> Tensor | None:
@@ -91,12 +94,20 @@ def as_size(value: Value, facts: Facts) -> Any:
 
 def to_argument(value: Value, state: State) -> Any:
     """An abstract value as an argument of the table, tensors and unknowns deferred until the parameter is known."""
+    return _argument(value, state, [MAX_WEIGHT], MAX_NESTING)
+
+
+def _argument(value: Value, state: State, room: list[int], depth: int) -> Any:
+    """The same for a part; `room` is how many more are looked at: lists may hold one another, even themselves."""
+    room[0] -= 1
+    if depth == 0 or room[0] < 0:
+        return UNKNOWN
     value = state.load(value)
     if isinstance(value, (Tensor, Opaque, Union_)):
         if isinstance(value, Union_):
             kept = tuple(choice for choice in value.choices if choice is not None)
             if len(kept) == 1:
-                return to_argument(kept[0], state)
+                return _argument(kept[0], state, room, depth - 1)
         if isinstance(value, Opaque) and value.kind == "number":
             return SOME_NUMBER
         return Deferred(value)
@@ -105,11 +116,11 @@ def to_argument(value: Value, state: State) -> Any:
     if isinstance(value, (DType, MemoryFormat, Rest, *PLAIN)):
         return value
     if isinstance(value, SequenceValue):
-        return tuple(to_argument(item, state) for item in value.items)
+        return tuple(_argument(item, state, room, depth - 1) for item in value.items)
     if isinstance(value, Many):
-        return ManyOutcome(to_argument(value.item, state))
+        return ManyOutcome(_argument(value.item, state, room, depth - 1))
     if isinstance(value, SliceValue):
-        return slice(*(to_argument(part, state) for part in (value.lower, value.upper, value.step)))
+        return slice(*(_argument(part, state, room, depth - 1) for part in (value.lower, value.upper, value.step)))
     if isinstance(value, Path):
         return path_constant(value.path)
     return UNKNOWN

@@ -8,7 +8,7 @@ items of a list, the attributes of an object) lies in the state's heap under the
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from torchlayout.interp.trace import Origin, SiteKey
@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 
 MAX_ALTERNATIVES = 4
 """Layouts kept for one tensor, and kinds of value kept for one name; beyond that, it is unknown."""
+MAX_WEIGHT = 10_000
+"""Values inside one another that are kept. Nested tuples share what they hold (`t = (t, t)`), so that a few lines can
+make more of them than any walk over them would ever see the end of."""
 
 Ref = Hashable
 NO_SITES: frozenset[SiteKey] = frozenset()
@@ -73,6 +76,10 @@ class Sequence:
     kind: str
     items: tuple[Value, ...]
     names: tuple[str, ...] = ()
+    weight: int = field(default=1, init=False, compare=False, repr=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "weight", 1 + sum(map(weight_of, self.items)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +88,10 @@ class Many:
 
     item: Value
     kind: str = "list"
+    weight: int = field(default=1, init=False, compare=False, repr=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "weight", 1 + weight_of(self.item))
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +102,10 @@ class Dictionary:
     rest: Value | None = None
     maybe: frozenset[Any] = frozenset()
     """The keys among `items` that are not there on every path."""
+    weight: int = field(default=1, init=False, compare=False, repr=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "weight", 1 + weight_of(self.rest) + sum(map(weight_of, self.items.values())))
 
     def put(self, name: Any, value: Value) -> Dictionary:
         """With `items[name]` set."""
@@ -272,6 +287,10 @@ class Union_:
     """One of several values of different kinds (a tensor or None)."""
 
     choices: tuple[Value, ...]
+    weight: int = field(default=1, init=False, compare=False, repr=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "weight", 1 + sum(map(weight_of, self.choices)))
 
 
 Value: TypeAlias = Any
@@ -288,6 +307,26 @@ class Either:
 def objects(ident: Hashable) -> frozenset[Hashable]:
     """The objects that a tensor of this identity may be."""
     return ident.idents if isinstance(ident, Either) else frozenset([ident])
+
+
+def weight_of(value: Value) -> int:
+    """How many values there are inside one another; what lies in the heap counts as one."""
+    return value.weight if type(value) in _NESTING else 1
+
+
+def too_heavy(value: Value) -> bool:
+    return type(value) in _NESTING and value.weight > MAX_WEIGHT
+
+
+_NESTING = frozenset({Sequence, Many, Dictionary, Union_})
+
+
+def one_of_many(item: Value, place: Hashable) -> Value:
+    """A tensor that is one of several of which only one is described: what happens to it may or may not happen to
+    another."""
+    if isinstance(item, Tensor):
+        return replace(item, ident=Either(objects(item.ident) | {(item.ident, "one", place)}))
+    return item
 
 
 PLAIN = (bool, int, float, complex, str, bytes, type(None), type(...))

@@ -49,8 +49,8 @@ def fold(node: ast.expr, lookup: Lookup = None, nesting: int = 0) -> object | Un
     if isinstance(node, ast.Name):
         return lookup(node.id) if lookup is not None else UNKNOWN
     if isinstance(node, ast.Tuple):
-        items = [fold(element, lookup, nesting + 1) for element in node.elts]
-        return UNKNOWN if any(item is UNKNOWN for item in items) else tuple(items)
+        items = tuple(fold(element, lookup, nesting + 1) for element in node.elts)
+        return UNKNOWN if any(item is UNKNOWN for item in items) or _items_in(items) > MAX_LENGTH else items
     if isinstance(node, ast.UnaryOp):
         return _unary(node.op, fold(node.operand, lookup, nesting + 1))
     if isinstance(node, ast.BinOp):
@@ -82,6 +82,11 @@ def _binary(op: ast.operator, left: object, right: object) -> object | Unknown:
     except (ArithmeticError, TypeError, ValueError):
         return UNKNOWN
     return UNKNOWN if isinstance(value, int) and value.bit_length() > MAX_BITS else value
+
+
+def _items_in(value: object) -> int:
+    """How many items there are in a tuple, and in the tuples in it."""
+    return 1 + sum(map(_items_in, value)) if isinstance(value, tuple) else 1
 
 
 def _moderate(value: object, op: ast.operator) -> bool:

@@ -17,6 +17,11 @@ if TYPE_CHECKING:  # what most files never need is imported when it is
     from torchlayout.program import nodes
     from torchlayout.program.places import CallSite
 
+MAX_NAMES_DEEP = 20
+"""Module-level constants whose values mention one another that are followed."""
+MAX_LOOKUPS = 1000
+"""Names that are looked up for the value of one constant."""
+
 
 class Unit:
     """One file: its text and what is known of it, each part made when first asked for.
@@ -183,16 +188,18 @@ class Unit:
 
     def constant(self, name: str) -> object | Unknown:
         """The value of a module-level name that is assigned once and is built of literals, else `UNKNOWN`."""
-        return self._constant(name, 0)
+        return self._constant(name, 0, [MAX_LOOKUPS])
 
-    def _constant(self, name: str, depth: int) -> object | Unknown:
+    def _constant(self, name: str, depth: int, left: list[int]) -> object | Unknown:
+        """The same for a name that another one's value mentions; `left` is how many more may be looked up."""
+        left[0] -= 1
         outline = self.outline
         values = outline.assigned.get(name, [])
-        if len(values) != 1 or values[0] is None or depth > 20:
+        if len(values) != 1 or values[0] is None or depth > MAX_NAMES_DEEP or left[0] < 0:
             return UNKNOWN
         if name in outline.rebound or name in outline.imports or outline.find(name) is not None:
             return UNKNOWN
-        return fold(values[0], lambda other: self._constant(other, depth + 1))
+        return fold(values[0], lambda other: self._constant(other, depth + 1, left))
 
     def class_constant(self, entry: Entry, name: str) -> object | Unknown:
         """The same for a name that a class body assigns."""
