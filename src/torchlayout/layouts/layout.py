@@ -9,13 +9,14 @@ and strides (`properties`), never stored.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from operator import is_
 from typing import NamedTuple
 
 from torchlayout.sizes import Facts, Rest, Shape, Size, product
 
 MAX_RANK = 64
 """torch's own limit."""
+NOT_ASKED = -1
 
 
 class Dim(NamedTuple):
@@ -30,30 +31,62 @@ class Dim(NamedTuple):
         return self.size if self.rest is None else self.rest
 
 
-@dataclass(frozen=True, slots=True)
 class Layout:
-    """Sizes and strides of a strided tensor; `offset` is the storage offset in elements, None if unknown."""
+    """Sizes and strides of a strided tensor; `offset` is the storage offset in elements, None if unknown. Immutable."""
 
-    dims: tuple[Dim, ...]
-    offset: Size | None = 0
+    __slots__ = ("_packed", "_rank", "_shape", "dims", "offset")
+
+    def __init__(self, dims: tuple[Dim, ...], offset: Size | None = 0) -> None:
+        self.dims = dims
+        self.offset = offset
+        # what follows is found when first asked for
+        self._packed: bool | None = None
+        self._rank: int | None = NOT_ASKED
+        self._shape: Shape | None = None
+
+    def __eq__(self, other: object) -> bool:
+        return self is other or (isinstance(other, Layout) and self.dims == other.dims and self.offset == other.offset)
+
+    def __hash__(self) -> int:
+        return hash((self.dims, self.offset))
 
     @property
     def rank(self) -> int | None:
         """The number of dimensions; None while a rest is among them."""
-        return None if any(dim.rest for dim in self.dims) else len(self.dims)
+        if self._rank == NOT_ASKED:
+            rests = [dim for dim in self.dims if dim[2] is not None]
+            self._rank = None if rests else len(self.dims)
+        return self._rank
 
     @property
     def shape(self) -> Shape:
-        return tuple(dim.extent for dim in self.dims)
+        if self._shape is None:
+            self._shape = tuple([size if rest is None else rest for size, _, rest in self.dims])
+        return self._shape
+
+    @property
+    def packed(self) -> bool:
+        """Whether it is written as `contiguous` writes it: contiguous whatever the unknown sizes are."""
+        if self._packed is None:
+            self._packed = self._is_packed()
+        return self._packed
+
+    def _is_packed(self) -> bool:
+        expected: Size = 1
+        for size, stride, _ in reversed(self.dims):
+            if stride is None or stride != expected:
+                return False
+            expected = expected * (1 if size == 0 else size)
+        return True
 
     @property
     def sizes(self) -> tuple[Size, ...]:
         """The size of each dimension, for a rest its number of elements."""
-        return tuple(dim.size for dim in self.dims)
+        return tuple([dim[0] for dim in self.dims])
 
     @property
     def strides(self) -> tuple[Size | None, ...]:
-        return tuple(dim.stride for dim in self.dims)
+        return tuple([dim[1] for dim in self.dims])
 
     @property
     def numel(self) -> Size:
@@ -79,15 +112,16 @@ def contiguous(shape: Sequence[Size | Rest], offset: Size | None = 0) -> Layout:
         size = extent.numel if isinstance(extent, Rest) else extent
         dims.append(Dim(size, stride, rest))
         stride = stride * (1 if size == 0 else size)
-    return Layout(tuple(reversed(dims)), offset)
+    dims.reverse()
+    layout = Layout(tuple(dims), offset)
+    layout._packed = True
+    return layout
 
 
 def unknown_strides(shape: Sequence[Size | Rest]) -> Layout:
     """A layout of which only the shape is known."""
     return Layout(
-        tuple(
-            Dim(extent.numel, None, extent) if isinstance(extent, Rest) else Dim(extent, None) for extent in shape
-        ),
+        tuple(Dim(extent.numel, None, extent) if isinstance(extent, Rest) else Dim(extent, None) for extent in shape),
         None,
     )
 
@@ -132,6 +166,12 @@ def settle(layout: Layout, facts: Facts) -> Layout:
 
 
 def _settled(layout: Layout, facts: Facts) -> Layout:
+    if layout.packed:  # the strides follow from the sizes
+        shape = layout.shape
+        found = settle_shape(shape, facts)
+        offset = None if layout.offset is None else facts.normal(layout.offset)
+        same = offset is layout.offset and len(shape) == len(found) and all(map(is_, shape, found))
+        return layout if same else contiguous(found, offset)
     dims: list[Dim] = []
     changed = False
     for dim in layout.dims:

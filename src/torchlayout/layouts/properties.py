@@ -8,7 +8,7 @@ elements is contiguous, though not channels_last.
 from __future__ import annotations
 
 from torchlayout.layouts.layout import CHANNELS_LAST_ORDER, Dim, Layout, is_concrete, settle
-from torchlayout.sizes import MAYBE, NO, YES, Facts, Size, Truth, every, product, truth
+from torchlayout.sizes import MAYBE, NO, YES, Facts, Size, Truth, every, product
 
 
 def _lies_at(dim: Dim, expected: Size | None, facts: Facts) -> Truth:
@@ -34,11 +34,17 @@ def _packed(dims: list[Dim], facts: Facts) -> Truth:
 
 def has_no_elements(layout: Layout, facts: Facts) -> Truth:
     """Whether some size is 0. A size that is only not known to be above 0 counts as above 0."""
-    return truth(any(facts.normal(size) == 0 for size in layout.sizes))
+    for dim in layout.dims:
+        size = dim[0]
+        if size == 0 or (facts.rewrites and facts.normal(size) == 0):
+            return YES
+    return NO
 
 
 def is_contiguous(layout: Layout, facts: Facts) -> Truth:
     """`x.is_contiguous()`."""
+    if layout.packed:
+        return YES
     layout = settle(layout, facts)
     if has_no_elements(layout, facts) is YES:
         return YES
@@ -126,6 +132,8 @@ def in_memory_order(layout: Layout, facts: Facts) -> list[Dim] | None:
 
 def is_dense(layout: Layout, facts: Facts) -> Truth:
     """Non-overlapping and dense: some order of the dimensions is contiguous."""
+    if layout.packed:
+        return YES
     layout = settle(layout, facts)
     if has_no_elements(layout, facts) is YES or is_contiguous(layout, facts) is YES:
         return YES
@@ -138,6 +146,8 @@ def has_overlap(layout: Layout, facts: Facts) -> Truth:
 
     YES for a stride of 0 in a dimension longer than 1; NO where each dimension steps over all inner ones.
     """
+    if layout.packed:
+        return NO
     layout = settle(layout, facts)
     if has_no_elements(layout, facts) is YES:
         return NO

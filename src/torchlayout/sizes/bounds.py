@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-
 from torchlayout.sizes.polynomial import Atom, Monomial, Poly
 
 MAX_SHIFTED = 512
@@ -35,4 +33,14 @@ def least_of_positive(size: Poly, leasts: dict[Atom, int]) -> int | None:
     """The least value of a sum of positive terms whose atoms are not negative."""
     if any(factor < 0 for factor in size.terms.values()) or any(least < 0 for least in leasts.values()):
         return None
-    return sum(factor * math.prod(leasts[atom] for atom in monomial) for monomial, factor in size.terms.items())
+    return value_at(size, leasts)
+
+
+def value_at(size: Poly, values: dict[Atom, int]) -> int:
+    """The value of a polynomial where its atoms have these values."""
+    total = 0
+    for monomial, factor in size.terms.items():
+        for atom in monomial:
+            factor *= values[atom]
+        total += factor
+    return total

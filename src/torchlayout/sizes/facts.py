@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Hashable
 from typing import Any, Union
 
-from torchlayout.sizes.bounds import least_of_positive, shifted_terms
+from torchlayout.sizes.bounds import least_of_positive, shifted_terms, value_at
 from torchlayout.sizes.polynomial import (
     MAX_TERMS,
     Atom,
@@ -49,6 +49,8 @@ class Rest:
         return f"*{self.name or '?'}"
 
 
+Bounds = tuple[Union[int, None], Union[int, None]]
+"""The smallest and the largest value of a size, as far as known."""
 Extent = Union[int, Poly, Rest]
 """One item of a shape: a size, or a run of unknown dimensions."""
 Shape = tuple[Extent, ...]
@@ -98,7 +100,7 @@ class Facts:
     known and differ only in that.
     """
 
-    __slots__ = ("_bounds", "_other", "assumed", "least", "memo", "most", "ranks", "rewrites", "symbols")
+    __slots__ = ("_answers", "_other", "_owned", "assumed", "least", "memo", "most", "ranks", "rewrites", "symbols")
 
     def __init__(self, symbols: Symbols | None = None) -> None:
         self.symbols = symbols or Symbols()
@@ -108,7 +110,9 @@ class Facts:
         self.most: dict[Atom, int] = {}
         self.assumed = False
         self._other: Facts | None = None
-        self._bounds: dict[Poly, tuple[int | None, int | None]] = {}
+        self._owned = True
+        """Whether the four dicts are this object's own; copies share them until one of both learns something."""
+        self._answers: dict[tuple[str, Size, Size], Any] = {}
         self.memo: dict[Hashable, Any] = {}
         """Answers that hold until something is learnt; for the use of whoever asks often."""
 
@@ -117,33 +121,53 @@ class Facts:
         if self._other is None:
             twin = Facts(self.symbols)
             twin.rewrites, twin.ranks, twin.least, twin.most = self.rewrites, self.ranks, self.least, self.most
-            twin.assumed = not self.assumed
+            twin.assumed, twin._owned = not self.assumed, self._owned
             twin._other, self._other = self, twin
         return self._other
 
     @property
     def assumed_world(self) -> Facts:
-        return self if self.assumed else self._twin()
+        return self if self.assumed else self._other or self._twin()
 
     @property
     def proven_world(self) -> Facts:
-        return self._twin() if self.assumed else self
+        return self if not self.assumed else self._other or self._twin()
 
     def _learnt(self) -> None:
-        """Answers given so far may be outdated."""
+        """Before something is learnt: have dicts of our own, and forget the answers given so far.
+
+        Copies may share the old dicts and answers, so both are left behind as they are.
+        """
+        owned = self._owned
         for world in (self, self._other):
             if world is not None:
-                world._bounds.clear()
-                world.memo.clear()
+                world._answers, world.memo, world._owned = {}, {}, True
+        if not owned:
+            self.rewrites, self.ranks = dict(self.rewrites), dict(self.ranks)
+            self.least, self.most = dict(self.least), dict(self.most)
+            if self._other is not None:
+                twin = self._other
+                twin.rewrites, twin.ranks, twin.least, twin.most = self.rewrites, self.ranks, self.least, self.most
 
     def copy(self) -> Facts:
-        new = Facts(self.symbols)
-        new.rewrites, new.ranks = dict(self.rewrites), dict(self.ranks)
-        new.least, new.most, new.assumed = dict(self.least), dict(self.most), self.assumed
+        new = self._shared()
+        if self._other is not None:
+            new._other = self._other._shared()
+            new._other._other = new
+        return new
+
+    def _shared(self) -> Facts:
+        new = Facts.__new__(Facts)
+        new.symbols, new.assumed, new._other = self.symbols, self.assumed, None
+        new.rewrites, new.ranks, new.least, new.most = self.rewrites, self.ranks, self.least, self.most
+        new._answers, new.memo = self._answers, self.memo
+        new._owned = self._owned = False
         return new
 
     def join(self, other: Facts) -> Facts:
         """What is known whichever of the two paths was taken."""
+        if self.rewrites is other.rewrites and self.least is other.least:  # all four are shared, or none
+            return self.copy()
         new = Facts(self.symbols)
         new.assumed = self.assumed
         new.rewrites = {a: s for a, s in self.rewrites.items() if other.rewrites.get(a) == s}
@@ -156,16 +180,16 @@ class Facts:
         """Take over all that another one knows, in both worlds."""
         if self.same_as(other):
             return
+        self._learnt()
         for mine, theirs in (
             (self.rewrites, other.rewrites), (self.ranks, other.ranks),
             (self.least, other.least), (self.most, other.most),
         ):  # fmt: skip
             mine.clear()
             mine.update(theirs)  # type: ignore[arg-type]
-        self._learnt()
 
     def same_as(self, other: Facts) -> bool:
-        return (
+        return self.rewrites is other.rewrites or (
             self.rewrites == other.rewrites
             and self.ranks == other.ranks
             and self.least == other.least
@@ -175,8 +199,14 @@ class Facts:
     # ------------------------------------------------------------ normal form
     def normal(self, size: Size) -> Size:
         """The size with everything known about its atoms put in."""
-        if isinstance(size, int) or not self.rewrites:
+        if not self.rewrites or isinstance(size, int) or self.rewrites.keys().isdisjoint(size.atoms()):
             return size
+        found: Size | None = self._answers.get(("normal", size, 0))
+        if found is None:
+            found = self._answers["normal", size, 0] = self._normal(size)
+        return found
+
+    def _normal(self, size: Size) -> Size:
         known = self.rewrites.keys()
         for _ in range(MAX_REWRITES):
             if isinstance(size, int) or known.isdisjoint(size.atoms()):
@@ -202,7 +232,7 @@ class Facts:
             return ASSUMED_LEAST if known is None else max(known, min(ASSUMED_LEAST, self.most.get(atom, 2)))
         return known
 
-    def bounds(self, size: Size) -> tuple[int | None, int | None]:
+    def bounds(self, size: Size) -> Bounds:
         """The smallest and the largest value that this size is known to have; None where none is known.
 
         Each atom is written as its least value plus something that is not negative; if then all coefficients
@@ -211,18 +241,22 @@ class Facts:
         size = self.normal(size)
         if isinstance(size, int):
             return size, size
-        found = self._bounds.get(size)
-        if found is None:
-            found = self._bounds[size] = self._find_bounds(size)
-        return found
+        return self._find_bounds(size)
 
-    def _find_bounds(self, size: Poly) -> tuple[int | None, int | None]:
+    def _find_bounds(self, size: Poly) -> Bounds:
         leasts: dict[Atom, int] = {}
         for atom in size.atoms():
             least = self._least(atom)
             if least is None:
                 return None, None
             leasts[atom] = least
+        if self.most.keys().isdisjoint(leasts) and min(leasts.values()) >= 0:
+            signs = {factor > 0 for monomial, factor in size.terms.items() if monomial}
+            if len(signs) == 1:  # then expanding cannot change a sign, and the constant term is the value at the leasts
+                value = value_at(size, leasts)
+                return (value, None) if signs == {True} else (None, value)
+            if max(map(len, size.terms)) <= 1:
+                return None, None
         shifted = shifted_terms(size, leasts)
         if shifted is None:
             return least_of_positive(size, leasts), None
@@ -251,6 +285,14 @@ class Facts:
     def equal(self, a: Size, b: Size) -> Truth:
         if isinstance(a, int) and isinstance(b, int):
             return truth(a == b)
+        if a is b:
+            return YES
+        found: Truth | None = self._answers.get(("=", a, b))
+        if found is None:
+            found = self._answers["=", a, b] = self._equal(a, b)
+        return found
+
+    def _equal(self, a: Size, b: Size) -> Truth:
         if a == b:
             return YES
         difference = self.normal(a) - self.normal(b)
@@ -264,6 +306,8 @@ class Facts:
 
     def _without_common_factor(self, size: Poly) -> Size:
         """Divide by the atoms that all terms share, where they cannot be 0."""
+        if () in size.terms:
+            return size
         common = [atom for atom in common_factor(size) if (self._least(atom) or 0) > 0]
         if not common:
             return size
@@ -274,6 +318,12 @@ class Facts:
         """Whether a < b."""
         if isinstance(a, int) and isinstance(b, int):
             return truth(a < b)
+        found: Truth | None = self._answers.get(("<", a, b))
+        if found is None:
+            found = self._answers["<", a, b] = self._less(a, b)
+        return found
+
+    def _less(self, a: Size, b: Size) -> Truth:
         difference = self.normal(b) - self.normal(a)
         if isinstance(difference, Poly):
             difference = self._without_common_factor(difference)
@@ -409,14 +459,14 @@ class Facts:
 
     def bind(self, rest: Rest, shape: Shape) -> None:
         """Say what an unbound rest consists of; its number of elements follows."""
-        self._learnt()
-        self.ranks[rest] = shape
         numel: Size = 1
         for extent in shape:
             numel = numel * (extent.numel if isinstance(extent, Rest) else extent)
         (atom,) = rest.numel.atoms()
-        known = self.rewrites.get(atom)
-        self.rewrites[atom] = self.normal(numel)
+        known, value = self.rewrites.get(atom), self.normal(numel)
+        self._learnt()
+        self.ranks[rest] = shape
+        self.rewrites[atom] = value
         if known is not None:
             self.learn_equal(known, numel)
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable
 from functools import reduce
 from itertools import chain
-from operator import mul
+from operator import attrgetter, mul
 from typing import TYPE_CHECKING, Union
 
 if TYPE_CHECKING:
@@ -74,10 +74,10 @@ class Poly:
         return self is other or (isinstance(other, Poly) and self.terms == other.terms)
 
     def __add__(self, other: Size) -> Size:
-        terms = dict(self.terms)
-        for monomial, factor in _terms(other):
-            terms[monomial] = terms.get(monomial, 0) + factor
-        return _normal(terms) if len(terms) <= MAX_TERMS else _as_atom("+", self, other, _normal(terms))
+        if isinstance(other, int):
+            return self._plus(other)
+        total = _sum(self.terms, other.terms, 1)
+        return total if isinstance(total, int) or len(total.terms) <= MAX_TERMS else _as_atom("+", self, other, total)
 
     __radd__ = __add__
 
@@ -85,10 +85,22 @@ class Poly:
         return Poly({monomial: -factor for monomial, factor in self.terms.items()})
 
     def __sub__(self, other: Size) -> Size:
-        return self + (-other)
+        if isinstance(other, int):
+            return self._plus(-other)
+        rest = _sum(self.terms, other.terms, -1)
+        return rest if isinstance(rest, int) or len(rest.terms) <= MAX_TERMS else _as_atom("+", self, -other, rest)
 
-    def __rsub__(self, other: Size) -> Size:
-        return -self + other
+    def __rsub__(self, other: int) -> Size:
+        return (-self)._plus(other)
+
+    def _plus(self, number: int) -> Poly:
+        if not number:
+            return self
+        terms = dict(self.terms)
+        number += terms.pop((), 0)
+        if number:
+            terms[()] = number
+        return Poly(terms)
 
     def __mul__(self, other: Size) -> Size:
         if isinstance(other, int):
@@ -96,10 +108,15 @@ class Poly:
                 return self
             scaled = Poly({m: f * other for m, f in self.terms.items()}) if other else 0
             return _as_atom("*", self, other, scaled) if _is_large(scaled) else scaled
+        if len(self.terms) == 1 and len(other.terms) == 1:
+            ((left, factor),) = self.terms.items()
+            ((right, other_factor),) = other.terms.items()
+            single = Poly({_times(left, right): factor * other_factor})
+            return _as_atom("*", self, other, single) if _is_large(single) else single
         terms: dict[Monomial, int] = {}
         for left, factor in self.terms.items():
             for right, other_factor in other.terms.items():
-                monomial = tuple(sorted(left + right))
+                monomial = _times(left, right)
                 terms[monomial] = terms.get(monomial, 0) + factor * other_factor
         product = _normal(terms)
         return _as_atom("*", self, other, product) if _is_large(product) else product
@@ -119,8 +136,33 @@ class Poly:
 Size = Union[int, Poly]
 
 
-def _terms(size: Size) -> Iterable[tuple[Monomial, int]]:
-    return size.terms.items() if isinstance(size, Poly) else (((), size),)
+_index = attrgetter("index")
+
+
+def _times(left: Monomial, right: Monomial) -> Monomial:
+    """The product of two monomials, its atoms in order."""
+    if not left or not right or left[-1].index <= right[0].index:
+        return left + right
+    if right[-1].index <= left[0].index:
+        return right + left
+    return tuple(sorted(left + right, key=_index))
+
+
+def _sum(terms: dict[Monomial, int], others: dict[Monomial, int], sign: int) -> Size:
+    """The sum of the one and `sign` times the other."""
+    terms = dict(terms)
+    for monomial, factor in others.items():
+        total = terms.get(monomial, 0) + sign * factor
+        if total:
+            terms[monomial] = total
+        else:
+            del terms[monomial]
+    if len(terms) <= 1:
+        if not terms:
+            return 0
+        if () in terms:
+            return terms[()]
+    return Poly(terms)
 
 
 def _normal(terms: dict[Monomial, int]) -> Size:
@@ -249,12 +291,16 @@ def substitute(size: Size, values: dict[Atom, Size]) -> Size:
     if isinstance(size, int):
         return size
     result: Size = 0
+    untouched: dict[Monomial, int] = {}
     for monomial, factor in size.terms.items():
+        if values.keys().isdisjoint(monomial):
+            untouched[monomial] = factor
+            continue
         term: Size = factor
         for atom in monomial:
-            term = term * values.get(atom, of_atom(atom))
+            term = term * (values[atom] if atom in values else of_atom(atom))
         result = result + term
-    return result
+    return result + _normal(untouched) if untouched else result
 
 
 def render(size: Size) -> str:
