@@ -30,6 +30,7 @@ from torchlayout.interp.values import (
     is_sequence,
     items_of,
     join_all,
+    one_of_many,
 )
 from torchlayout.layouts import settle_shape, unknown_strides, with_leading
 from torchlayout.program import nodes
@@ -304,6 +305,15 @@ def _copy(arguments: Arguments, node: nodes.Call, st: State, fr: Frame) -> Value
     return Opaque((place, "copy"))
 
 
+def _next(arguments: Arguments, node: nodes.Call, st: State, fr: Frame) -> Value:
+    """`next(iterator)`: one of its items."""
+    if not arguments.args:
+        return None
+    items = iterate(arguments.args[0], st, fr, node.span)
+    place = fr.place(node.span)
+    return one_of_many(join_all([*items_of(items), *arguments.args[1:]], (place, "next")), place)
+
+
 def _parameter(arguments: Arguments, node: nodes.Call, st: State, fr: Frame) -> Value:
     value = arguments.args[0] if arguments.args else arguments.kwargs.get("data")
     tensor = as_tensor(value, st.facts) if isinstance(value, (Tensor, Opaque)) else None
@@ -367,6 +377,7 @@ BUILTIN_CALLS: dict[str, Handler] = {
     "torch.Size": _as("tuple"), "builtins.float": _number, "builtins.abs": _number, "builtins.round": _number,
     "math.sqrt": _number, "math.log": _number, "math.exp": _number, "math.pow": _number, "math.log2": _number,
     "math.cos": _number, "math.sin": _number, "time.time": _number, "copy.copy": _copy,
+    "builtins.next": _next,
 }  # fmt: skip
 
 __all__ = ["BUILTIN_CALLS", "QUERIES", "iterate", "product_of", "unknown_strides"]

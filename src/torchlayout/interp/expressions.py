@@ -17,7 +17,6 @@ from torchlayout.interp.numbers import arithmetic, compare_values, negate
 from torchlayout.interp.operate import operate, subscript
 from torchlayout.interp.refine import assume, truth_of
 from torchlayout.interp.state import State, join_states
-from torchlayout.interp.targets import one_of_many
 from torchlayout.interp.tensors import NOT_TENSORS, as_size, as_tensor
 from torchlayout.interp.text import expression_text
 from torchlayout.interp.values import (
@@ -37,6 +36,7 @@ from torchlayout.interp.values import (
     items_of,
     join,
     join_all,
+    one_of_many,
     too_heavy,
 )
 from torchlayout.interp.values import Sequence as SequenceValue

@@ -35,9 +35,9 @@ from torchlayout.interp.values import (
     join_all,
     same,
 )
-from torchlayout.layouts import settle, unknown_layout
+from torchlayout.layouts import contiguous, is_contiguous, settle, unknown_layout, unknown_strides
 from torchlayout.ops import Operand
-from torchlayout.sizes import Facts, Poly
+from torchlayout.sizes import YES, Facts, Poly, Shape
 
 Name = TypeVar("Name", bound=Hashable)
 
@@ -188,13 +188,30 @@ def with_operands(tensor: Tensor, proven: tuple[Operand, ...], assumed: tuple[Op
     return Tensor(proven, assumed, tensor.ident, tensor.storages, tensor.origin, tensor.made_by, tensor.parameter)
 
 
+def in_common(operands: tuple[Operand, ...], facts: Facts, key: Hashable) -> Operand:
+    """One operand for several alternatives: the rank, sizes that agree, and contiguity, as far as they share them."""
+    layouts = [settle(operand.layout, facts) for operand in operands]
+    first = operands[0]
+    ranks = {layout.rank for layout in layouts}
+    packed = all(is_contiguous(layout, facts) is YES for layout in layouts)
+    if len(ranks) > 1 or None in ranks:
+        shape: Shape = unknown_layout(key, facts).shape
+    else:
+        columns = enumerate(zip(*(layout.sizes for layout in layouts), strict=True))
+        shape = tuple(c[0] if all(s == c[0] for s in c) else facts.symbols.atom((key, i)) for i, c in columns)
+    dtype = first.dtype if all(operand.dtype == first.dtype for operand in operands) else None
+    made = contiguous(shape, None) if packed else unknown_strides(shape)
+    return Operand(made, dtype, first.numpy, any(operand.weak for operand in operands))
+
+
 def cap(value: Value, key: Hashable, facts: Facts) -> Value:
     """Bound the alternatives of a joined value."""
     if isinstance(value, Tensor):
         if len(value.proven) <= MAX_ALTERNATIVES and len(value.assumed) <= MAX_ALTERNATIVES:
             return value
-        unknown = Operand(unknown_layout(("wide", key), facts), value.assumed[0].dtype, value.numpy, True)
-        return with_operands(value, (unknown,), (unknown,))
+        proven = in_common(value.proven, facts.proven_world, ("wide", key, "proven"))
+        assumed = in_common(value.assumed, facts.assumed_world, ("wide", key, "assumed"))
+        return with_operands(value, (proven,), (assumed,))
     if isinstance(value, Union_) and len(value.choices) > MAX_ALTERNATIVES:
         return Opaque(("wide", key))
     return value

@@ -15,10 +15,10 @@ from torchlayout.interp.definitions import local_class, make_function, rebound_n
 from torchlayout.interp.expressions import binary, evaluate, note_guards
 from torchlayout.interp.frame import MAX_ROUNDS, MAX_WIDENED_ROUNDS, Frame, LoopFrame, OutOfBudget
 from torchlayout.interp.guards import find_guard, find_statement_guard
-from torchlayout.interp.loops import changed_names
+from torchlayout.interp.loops import changed_names, dotted
 from torchlayout.interp.refine import assume, truth_of
 from torchlayout.interp.state import State, join_states
-from torchlayout.interp.targets import bind_target, one_of_many
+from torchlayout.interp.targets import bind_target
 from torchlayout.interp.tensors import as_tensor
 from torchlayout.interp.trace import Loop
 from torchlayout.interp.values import (
@@ -35,6 +35,7 @@ from torchlayout.interp.values import (
     is_sequence,
     items_of,
     join_all,
+    one_of_many,
 )
 from torchlayout.interp.widening import widen_states
 from torchlayout.program import nodes
@@ -276,7 +277,25 @@ class _Leaving:
                 states[start:] = [state for state in ends if state is not None]
 
 
+SUPPRESSING = frozenset({"contextlib.suppress", "pytest.raises"})
+"""Context managers that keep an exception to themselves."""
+
+
+def _suppresses(item: nodes.Expr, fr: Frame) -> bool:
+    name = dotted(item.func) if isinstance(item, nodes.Call) else None
+    return name is not None and fr.unit.resolve(name) in SUPPRESSING
+
+
 def _with(node: nodes.With, st: State, fr: Frame) -> State | None:
+    if any(_suppresses(item, fr) for item, _ in node.items):
+        outer, fr.thrown = fr.thrown, [st.copy()]
+        end = _with_body(node, st, fr)
+        (thrown,), fr.thrown = fr.thrown, outer
+        return join_states(thrown, end, (fr.place(node.span), "suppressed"))
+    return _with_body(node, st, fr)
+
+
+def _with_body(node: nodes.With, st: State, fr: Frame) -> State | None:
     for item, target in node.items:
         value = evaluate(item, st, fr)
         if target is not None:

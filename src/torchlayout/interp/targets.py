@@ -15,7 +15,6 @@ from torchlayout.interp.state import State, with_operands
 from torchlayout.interp.tensors import as_tensor
 from torchlayout.interp.values import (
     Dictionary,
-    Either,
     Held,
     Many,
     Opaque,
@@ -27,7 +26,7 @@ from torchlayout.interp.values import (
     items_of,
     join,
     join_all,
-    objects,
+    one_of_many,
 )
 from torchlayout.layouts import settle, with_rank
 from torchlayout.ops import Operand
@@ -107,9 +106,9 @@ def _parts(
             return [*items[:star], middle, *items[len(items) - after :]]
     elif isinstance(value, Opaque) and value.key and isinstance(value.key, tuple) and value.key[-1] == "shape":
         shape = _of_rank(value.key[0], count, st) if star is None and len(value.key) == 2 else None
-        found = None if shape is None else shapes.unpack(shape, count, st.facts, tuple(names))
-        if found is not None:
-            return list(found)
+        sizes = None if shape is None else shapes.unpack(shape, count, st.facts, tuple(names))
+        if sizes is not None:
+            return list(sizes)
         return [st.facts.symbols.atom((value.key, i, count), name) for i, name in enumerate(names)]
     elif isinstance(value, (Tensor, Many)) or (isinstance(value, Opaque) and value.kind == "tensor"):
         part = iterate(value, st, fr, target.span)
@@ -150,14 +149,6 @@ def distinct(item: Value, place: Hashable, st: State) -> Value:
     if isinstance(item, Poly):
         return st.facts.symbols.atom(("part", item, place))
     return one_of_many(item, place)
-
-
-def one_of_many(item: Value, place: Hashable) -> Value:
-    """A tensor that is one of several of which only one is described: what happens to it may or may not happen to
-    another."""
-    if isinstance(item, Tensor):
-        return replace(item, ident=Either(objects(item.ident) | {(item.ident, "one", place)}))
-    return item
 
 
 def _unpack_shape(

@@ -11,7 +11,7 @@ from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from torchlayout.interp.state import State
+from torchlayout.interp.state import State, in_common
 from torchlayout.interp.trace import Case, Origin, SiteKey
 from torchlayout.interp.values import (
     MAX_ALTERNATIVES,
@@ -33,7 +33,6 @@ from torchlayout.interp.values import (
 from torchlayout.interp.values import Sequence as SequenceValue
 from torchlayout.interp.values import Slice as SliceValue
 from torchlayout.layouts import contiguous, is_contiguous, settle, settle_shape, the_rest, unknown_layout
-from torchlayout.layouts import join as join_layouts
 from torchlayout.ops import (
     UNKNOWN,
     Alias,
@@ -290,7 +289,7 @@ def _cases(
     if total > MAX_COMBINATIONS:
         options = [
             options[0],
-            *(_as_one(option, t.ident, facts) for option, t in zip(options[1:], distinct[1:], strict=True)),
+            *((in_common(o, facts, ("common", t.ident)),) for o, t in zip(options[1:], distinct[1:], strict=True)),
         ]
     cases: list[Case] = []
     combinations = list(itertools.product(*options))
@@ -315,15 +314,6 @@ def _cases(
         if known and not proven:
             return tuple(known)
     return tuple(cases)
-
-
-def _as_one(option: tuple[Operand, ...], key: Hashable, facts: Facts) -> tuple[Operand, ...]:
-    """One operand for all alternatives: what they have in common."""
-    layout, first = option[0].layout, option[0]
-    for other in option[1:]:
-        layout = join_layouts(layout, other.layout, ("common", key), facts)
-    dtype = first.dtype if all(operand.dtype == first.dtype for operand in option) else None
-    return (Operand(layout, dtype, first.numpy, any(operand.weak for operand in option), first.device),)
 
 
 def _learn_from_all(cases: Sequence[Case], facts: Facts, proven: bool) -> None:
@@ -476,11 +466,12 @@ class Maker:
             if operand is not None and operand not in above:
                 above.append(operand)
         results = [outcome for outcome in (*(o for o, _ in known), *proven) if isinstance(outcome, Result)]
-        if not below or len(below) > MAX_ALTERNATIVES:
+        if not below:
             below = [Operand(unknown_layout((self.place, "proven", *part), self.facts), None, above[0].numpy)]
+        if len(below) > MAX_ALTERNATIVES:
+            below = [in_common(tuple(below), self.facts.proven_world, (self.place, "proven", *part))]
         if len(above) > MAX_ALTERNATIVES:
-            wide = unknown_layout((self.place, "assumed", *part), self.facts)
-            above = [Operand(wide, None, above[0].numpy, True)]
+            above = [in_common(tuple(above), self.facts.assumed_world, (self.place, "assumed", *part))]
         return self._identified(tuple(below), tuple(above), results, part)
 
     def _identified(

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 
-from torchlayout.interp.state import State, with_operands
+from torchlayout.interp.state import State, in_common, with_operands
 from torchlayout.interp.values import Dictionary, Held, Many, Opaque, Tensor, Value, same
-from torchlayout.layouts import unknown_layout
-from torchlayout.ops import Operand
 
 
 def widen_states(old: State, new: State, key: Hashable) -> State:
@@ -32,6 +30,9 @@ def _forgotten(value: Value, before: Value, key: Hashable, st: State) -> Value:
     if isinstance(value, Many) and isinstance(before, Many):
         return Many(_forgotten(value.item, before.item, (key, "item"), st), value.kind)
     if isinstance(value, Tensor):
-        unknown = Operand(unknown_layout(key, st.facts), None, value.numpy, True)
-        return with_operands(value, (unknown,), (unknown,))
+        proven = in_common(value.proven, st.facts.proven_world, (key, "proven"))
+        assumed = in_common(value.assumed, st.facts.assumed_world, (key, "assumed"))
+        if proven.layout.shape == assumed.layout.shape and proven.layout.strides == assumed.layout.strides:
+            assumed = proven
+        return with_operands(value, (proven,), (assumed,))
     return value if isinstance(value, Held) else Opaque(("widened", key))
