@@ -148,6 +148,7 @@ from_somewhere(lambda: torch.randn(3, 4))
                 yield self.finding(seen, site, *found)
 
     def finding(self, seen: Seen, site: Site, visit: Visit, case: Case) -> Finding:
+        from torchlayout.layouts import settle
         from torchlayout.rules import mend, tell
         from torchlayout.rules.finding import Finding
 
@@ -157,7 +158,13 @@ from_somewhere(lambda: torch.randn(3, 4))
         layout = tell.layout_text(operand, case.facts) if operand is not None else "its layout"
         shape = tell.wanted_shape(case)
         what = f"a view of shape {shape}" if shape else "such a view"
-        if case.refused is not None:
+        if case.refused is not None and not is_refused(visit, case) and operand is not None:
+            known = sum(dim.rest is None for dim in settle(operand.layout, case.facts).dims)
+            message = (
+                f"`{site.name}` raises if the tensor has more than {known} dimension{'s' if known != 1 else ''}: {what} "
+                f"does not exist over {layout}"
+            )
+        elif case.refused is not None:
             fails = tell.on_path(visit, here) or (
                 ""
                 if all(is_refused(visit, other) for other in visit.assumed)
@@ -193,7 +200,8 @@ def doubtful(site: Site) -> tuple[Visit, Case] | None:
                 return visit, case
     for visit in visits:
         for case in visit.assumed:
-            if possible(case):
+            by_rank = case.refused is not None and case.refused.kind == "view"
+            if by_rank or possible(case):
                 return visit, case
     return None
 
