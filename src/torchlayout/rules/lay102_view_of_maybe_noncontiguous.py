@@ -200,10 +200,21 @@ def doubtful(site: Site) -> tuple[Visit, Case] | None:
                 return visit, case
     for visit in visits:
         for case in visit.assumed:
-            by_rank = case.refused is not None and case.refused.kind == "view"
-            if by_rank or possible(case):
+            if may_have_leading_dimensions(case) or possible(case):
                 return visit, case
     return None
+
+
+def may_have_leading_dimensions(case: Case) -> bool:
+    """Whether a view is refused if the tensor has dimensions in front of the known ones, as a batch mostly is; in
+    the middle of known ones there mostly are none."""
+    from torchlayout.layouts import settle
+
+    if case.refused is None or case.refused.kind != "view":
+        return False
+    operand = case.operand(case.refused.parameter)
+    dims = settle(operand.layout, case.facts).dims if operand is not None else ()
+    return bool(dims) and dims[0].rest is not None
 
 
 def possible(case: Case) -> bool:
