@@ -8,7 +8,7 @@ from torchlayout.interp import record, shapes
 from torchlayout.interp.definitions import member
 from torchlayout.interp.frame import Frame
 from torchlayout.interp.operate import read_attribute
-from torchlayout.interp.state import State
+from torchlayout.interp.state import State, join_states
 from torchlayout.interp.tensors import Maker, as_tensor, path_constant
 from torchlayout.interp.values import (
     Bound,
@@ -183,6 +183,8 @@ def set_attribute(value: Value, name: str, new: Value, span: Span, st: State, fr
         attributes = st.heap.get(value.ref)
         before = attributes if isinstance(attributes, Dictionary) else Dictionary({})
         st.heap[value.ref] = before.put(name, _named(new, value, name))
+    elif isinstance(value, Union_):
+        _set_on_one_of(value, name, new, span, st, fr)
     elif name == "data" and (isinstance(value, Tensor) or _is_used_as_tensor(value, new, st)):
         from torchlayout.interp.operate import replace_everywhere
 
@@ -190,6 +192,21 @@ def set_attribute(value: Value, name: str, new: Value, span: Span, st: State, fr
         ident = value.ident if isinstance(value, Tensor) else value.key
         if tensor is not None:
             replace_everywhere(st, ident, replace(tensor, ident=ident))
+
+
+def _set_on_one_of(value: Union_, name: str, new: Value, span: Span, st: State, fr: Frame) -> None:
+    """Set an attribute on whichever of several objects it is."""
+    found = [choice for choice in value.choices if choice is not None]
+    if len(found) == 1:
+        set_attribute(found[0], name, new, span, st, fr)
+        return
+    states: State | None = None
+    for place, choice in enumerate(found):
+        inner = st.copy()
+        set_attribute(choice, name, new, span, inner, fr)
+        states = join_states(states, inner, (fr.place(span), name, place))
+    if states is not None:
+        st.become(states)
 
 
 def _is_used_as_tensor(value: Value, new: Value, st: State) -> bool:

@@ -472,10 +472,16 @@ class Maker:
             below = [in_common(tuple(below), self.facts.proven_world, (self.place, "proven", *part))]
         if len(above) > MAX_ALTERNATIVES:
             above = [in_common(tuple(above), self.facts.assumed_world, (self.place, "assumed", *part))]
-        return self._identified(tuple(below), tuple(above), results, part)
+        known_alias = self.alias is not Alias.MAYBE_VIEW or all(isinstance(outcome, Result) for outcome in proven)
+        return self._identified(tuple(below), tuple(above), results, part, known_alias)
 
     def _identified(
-        self, below: tuple[Operand, ...], above: tuple[Operand, ...], results: list[Result], part: tuple[Any, ...]
+        self,
+        below: tuple[Operand, ...],
+        above: tuple[Operand, ...],
+        results: list[Result],
+        part: tuple[Any, ...],
+        known_alias: bool,
     ) -> Tensor:
         """The tensor with its identity, storages and origin."""
         source = self.tensors.get(results[0].of) or next(iter(self.tensors.values()), None)
@@ -492,7 +498,7 @@ class Maker:
         made_by = frozenset([self.site])
         if source is not None and all(result.same_object for result in results):
             ident, parameter, made_by = source.ident, source.parameter, source.made_by | made_by
-        elif source is not None and any(result.same_object for result in results):
+        elif source is not None and (not known_alias or any(result.same_object for result in results)):
             ident = Either(objects(source.ident) | {ident})
         if above == below:
             above = below
