@@ -7,9 +7,10 @@ from dataclasses import replace
 from torchlayout.interp import record, shapes
 from torchlayout.interp.definitions import member
 from torchlayout.interp.frame import Frame
+from torchlayout.interp.gathering import Maker
 from torchlayout.interp.operate import read_attribute
 from torchlayout.interp.state import State, join_states
-from torchlayout.interp.tensors import Maker, as_tensor, path_constant
+from torchlayout.interp.tensors import as_tensor, path_constant
 from torchlayout.interp.values import (
     Bound,
     BoundFunction,

@@ -167,6 +167,10 @@ def call_path(path: str, arguments: Arguments, node: nodes.Call, st: State, fr: 
     known = known_return(path, arguments, node, st, fr)
     if known is not None:
         return known
+    if path == "torch.from_numpy" and arguments.args and isinstance(arguments.args[0], Opaque):
+        given = arguments.args[0]
+        if given.kind is None:  # nothing but an array may be given
+            arguments.args[0] = Opaque(given.key, given.name, given.weak, given.origin, "ndarray")
     if not arguments.open_args:
         rows = find_function(path)
         if rows:

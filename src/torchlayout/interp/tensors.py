@@ -11,15 +11,14 @@ from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from torchlayout.interp.gathering import gather
 from torchlayout.interp.state import State, in_common
-from torchlayout.interp.trace import Case, Origin, SiteKey
+from torchlayout.interp.trace import Case, SiteKey
 from torchlayout.interp.values import (
-    MAX_ALTERNATIVES,
     MAX_WEIGHT,
     NO_SITES,
     PLAIN,
     Dictionary,
-    Either,
     Many,
     Opaque,
     Path,
@@ -28,11 +27,10 @@ from torchlayout.interp.values import (
     Value,
     choices,
     join_all,
-    objects,
 )
 from torchlayout.interp.values import Sequence as SequenceValue
 from torchlayout.interp.values import Slice as SliceValue
-from torchlayout.layouts import contiguous, is_contiguous, settle, settle_shape, the_rest, unknown_layout
+from torchlayout.layouts import contiguous, settle, settle_shape, the_rest, unknown_layout
 from torchlayout.ops import (
     UNKNOWN,
     Alias,
@@ -48,12 +46,12 @@ from torchlayout.ops import (
 )
 from torchlayout.ops import Many as ManyOutcome
 from torchlayout.ops.values import Deferred, is_unknown
-from torchlayout.sizes import MAYBE, NO, YES, Facts, Poly, Rest
+from torchlayout.sizes import MAYBE, YES, Facts, Poly, Rest
 
 NOT_TENSORS = frozenset({"int", "number", "str", "bool", "module", "dtype", "device"})
 """Kinds of unknown values that are no tensors."""
 MAX_COMBINATIONS = 8
-"""Combinations of alternatives that are tried; beyond that, only the first of each argument's."""
+"""Combinations of alternatives that are tried; beyond that, the first argument's, and what those of others share."""
 MAX_NESTING = 16
 """Lists and tuples inside one another that an argument may be made of."""
 
@@ -201,7 +199,7 @@ def apply(
         assumed = proven
     else:
         assumed = _cases(run, template, state.facts.assumed_world, False, first)
-    value = _gather(alias, proven, assumed, state.facts, place, site, tensors, origin_text)
+    value = gather(alias, proven, assumed, state.facts, place, site, tensors, origin_text)
     return Applied(value, proven, assumed, tensors)
 
 
@@ -253,7 +251,7 @@ def _resolve(value: Any, kind: str, facts: Facts) -> Any:
             return as_tensor(inner, facts) or UNKNOWN
         if kind in ("int", "Scalar", "float"):
             return as_size(inner, facts)
-        if kind == "Any" and (isinstance(inner, Union_) or inner.kind in ("tensor", "ndarray")):
+        if kind == "Any" and (isinstance(inner, Union_) or getattr(inner, "kind", None) in ("tensor", "ndarray")):
             return as_tensor(inner, facts) or UNKNOWN
         if kind == "Index" and isinstance(inner, Opaque) and inner.kind == "int":
             return as_size(inner, facts)
@@ -351,189 +349,6 @@ def _fill(value: Any, chosen: Mapping[int, Operand]) -> Any:
     if isinstance(value, ManyOutcome):
         return ManyOutcome(_fill(value.item, chosen))
     return tuple(_fill(item, chosen) for item in value) if isinstance(value, tuple) else value
-
-
-# ---------------------------------------------------------------- gathering outcomes into a value
-def _gather(
-    alias: Alias,
-    proven: tuple[Case, ...],
-    assumed: tuple[Case, ...],
-    facts: Facts,
-    place: Hashable,
-    site: SiteKey,
-    tensors: Mapping[str, Tensor],
-    origin_text: str,
-) -> Value:
-    maker = Maker(facts, place, site, tensors, alias, origin_text)
-    weak = all(case.weak for case in assumed)
-    good_proven = [o for case in proven for o in _flatten(case.outcome)]
-    good_assumed = [(o, case.weak) for case in assumed for o in _flatten(case.outcome)]
-    return maker.value(good_proven, good_assumed, weak, ())
-
-
-def _flatten(outcome: Outcome | Refused) -> list[Outcome]:
-    """The alternatives of an outcome; a refusal is none."""
-    if isinstance(outcome, Refused):
-        return []
-    if isinstance(outcome, Alternatives):
-        return [item for alternative in outcome.outcomes for item in _flatten(alternative)]
-    return [outcome]
-
-
-@dataclass(slots=True)
-class Maker:
-    """Builds the value of one call from the outcomes of both worlds."""
-
-    facts: Facts
-    place: Hashable
-    site: SiteKey
-    tensors: Mapping[str, Tensor]
-    alias: Alias
-    origin_text: str
-
-    def value(
-        self, proven: Sequence[Outcome], assumed: Sequence[tuple[Outcome, bool]], weak: bool, part: tuple[Any, ...]
-    ) -> Value:
-        """The value whose outcomes these are. `part` names a component of the result."""
-        known = [(outcome, w) for outcome, w in assumed if not is_unknown(outcome)]
-        if not known:
-            known = [(outcome, False) for outcome in proven if not is_unknown(outcome)]
-        if not known:
-            return Opaque((self.place, "result", *part), kind=None, origin=self._origin_before())
-        first = known[0][0]
-        if isinstance(first, Result):
-            return self._tensor(proven, [(o, w) for o, w in known if isinstance(o, Result)], part)
-        if isinstance(first, (tuple, Fields)):
-            return self._parts(proven, known, weak, part)
-        if isinstance(first, ManyOutcome):
-            items = [(alternative, w) for o, w in known for item in _items(o) for alternative in _flatten(item)]
-            inner = [a for o in proven for item in _items(o) for a in _flatten(item)]
-            if not all(isinstance(o, (ManyOutcome, tuple)) for o in proven):
-                inner = []
-            return Many(self.value(inner, items, weak, (*part, "item")), "tuple")
-        if isinstance(first, dict):
-            return Dictionary({k: self.value([], [(v, False)], weak, (*part, k)) for k, v in first.items()})
-        plain = [outcome for outcome, _ in known]
-        if isinstance(first, bool) and any(outcome is not first for outcome in proven):
-            return Opaque((self.place, "result", *part), kind="bool")  # both branches of a test can happen
-        if all(type(o) is type(first) and o == first for o in plain):
-            return first
-        return self._differing_sizes(plain, part)
-
-    def _differing_sizes(self, plain: list[Outcome], part: tuple[Any, ...]) -> Value:
-        """Sizes or constants that differ between the alternatives."""
-        if all(isinstance(o, (int, Poly)) and not isinstance(o, bool) for o in plain):
-            return self.facts.symbols.atom((self.place, "size", *part))
-        return Opaque((self.place, "result", *part))
-
-    def _parts(
-        self, proven: Sequence[Outcome], known: Sequence[tuple[Outcome, bool]], weak: bool, part: tuple[Any, ...]
-    ) -> Value:
-        first = known[0][0]
-        names = tuple(first.values) if isinstance(first, Fields) else ()
-        parts = _items(first)
-        kind = "size" if not names and parts and all(isinstance(i, (int, Poly, Rest)) for i in parts) else "tuple"
-        count = len(parts)
-        if any(type(o) is not type(first) or len(_items(o)) != count for o, _ in known):
-            if kind == "size":
-                return Opaque((self.place, "size", *part))
-            everything = [(item, w) for o, w in known for item in _items(o)]
-            return Many(self.value([], everything, weak, (*part, "item")), "tuple")
-        fitting = [o for o in proven if type(o) is type(first) and len(_items(o)) == count]
-        if len(fitting) != len(proven):
-            fitting = []
-        items: list[Value] = []
-        for i in range(count):
-            below = [a for o in fitting for a in _flatten(_items(o)[i])]
-            above = [(a, w) for o, w in known for a in _flatten(_items(o)[i])]
-            items.append(self.value(below, above, weak, (*part, i)))
-        return SequenceValue(kind, tuple(items), names)
-
-    def _tensor(
-        self, proven: Sequence[Outcome], known: Sequence[tuple[Outcome, bool]], part: tuple[Any, ...]
-    ) -> Tensor:
-        below: list[Operand] = []
-        for outcome in proven:
-            operand = self._operand(outcome, False)
-            if operand is None:
-                below = []
-                break
-            if operand not in below:
-                below.append(operand)
-        above: list[Operand] = []
-        for outcome, weak in known:
-            operand = self._operand(outcome, weak)
-            if operand is not None and operand not in above:
-                above.append(operand)
-        results = [outcome for outcome in (*(o for o, _ in known), *proven) if isinstance(outcome, Result)]
-        if not below:
-            below = [Operand(unknown_layout((self.place, "proven", *part), self.facts), None, above[0].numpy)]
-        if len(below) > MAX_ALTERNATIVES:
-            below = [in_common(tuple(below), self.facts.proven_world, (self.place, "proven", *part))]
-        if len(above) > MAX_ALTERNATIVES:
-            above = [in_common(tuple(above), self.facts.assumed_world, (self.place, "assumed", *part))]
-        known_alias = self.alias is not Alias.MAYBE_VIEW or all(isinstance(outcome, Result) for outcome in proven)
-        return self._identified(tuple(below), tuple(above), results, part, known_alias)
-
-    def _identified(
-        self,
-        below: tuple[Operand, ...],
-        above: tuple[Operand, ...],
-        results: list[Result],
-        part: tuple[Any, ...],
-        known_alias: bool,
-    ) -> Tensor:
-        """The tensor with its identity, storages and origin."""
-        source = self.tensors.get(results[0].of) or next(iter(self.tensors.values()), None)
-        fresh: frozenset[Hashable] = frozenset([(self.place, *part)])
-        shares = {result.shares for result in results}
-        if source is None or shares == {NO}:
-            storages = fresh
-        elif shares == {YES}:
-            storages = source.storages
-        else:
-            storages = source.storages | fresh
-        ident: Hashable = (self.place, "value", *part)
-        parameter = False
-        made_by = frozenset([self.site])
-        if source is not None and all(result.same_object for result in results):
-            ident, parameter, made_by = source.ident, source.parameter, source.made_by | made_by
-        elif source is not None and (not known_alias or any(result.same_object for result in results)):
-            ident = Either(objects(source.ident) | {ident})
-        if above == below:
-            above = below
-        return Tensor(below, above, ident, storages, self._origin(below, above, source), made_by, parameter)
-
-    def _operand(self, outcome: Outcome, weak: bool) -> Operand | None:
-        if not isinstance(outcome, Result):
-            return None
-        return Operand(outcome.layout, outcome.dtype, outcome.numpy, weak)
-
-    def _origin_before(self) -> Origin | None:
-        source = next(iter(self.tensors.values()), None)
-        return None if source is None else source.origin
-
-    def _origin(self, below: tuple[Operand, ...], above: tuple[Operand, ...], source: Tensor | None) -> Origin | None:
-        """How the result got its layout; nothing to tell for a packed one."""
-        if all(is_contiguous(operand.layout, self.facts.assumed_world) is YES for operand in above):
-            return None
-        before = None
-        for tensor in self.tensors.values():
-            if tensor.origin is not None:
-                before = tensor.origin
-                break
-        if source is not None and before is not None and tuple(above) == source.assumed:
-            return before
-        return Origin(self.site[1], self.site[0], self.origin_text, before)
-
-
-def _items(outcome: Outcome) -> tuple[Outcome, ...]:
-    """The items of a tuple or named tuple; of a list of unknown length its one item, and nothing of a tensor."""
-    if isinstance(outcome, Fields):
-        return tuple(outcome.values.values())
-    if isinstance(outcome, ManyOutcome):
-        return (outcome.item,)
-    return outcome if isinstance(outcome, tuple) else ()
 
 
 def known_rank(tensor: Tensor) -> bool:
