@@ -248,7 +248,7 @@ packed(torch.randn(3, 4))
         names = list(dict.fromkeys(tell.operator_name(seen.trace.sites[key]) for key in verdict.users))
         takes = "take" if len(verdict.users) > 1 else "takes"
         again = verdict.hidden_copies or all(seen.trace.sites[k].name in REPACKING for k in verdict.users)
-        how = "copies by itself" if again else f"{takes} `{visit.text}` as it is"
+        how = "makes a copy itself where it needs one" if again else f"{takes} `{visit.text}` as it is"
         who = tell.all_of(names)
         lines = ", ".join(dict.fromkeys(tell.place(*key, here) for key in verdict.users))
         message = f"`contiguous()` {loops.what_is_copied(site)} for nothing: {who} on {lines} {how}; take the call away"
