@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from torchlayout.interp.frame import Frame, Run
 from torchlayout.interp.loops import dotted, walk
+from torchlayout.interp.names import from_constant
 from torchlayout.interp.project import find
 from torchlayout.interp.values import Class, Function, Opaque, Path, Ref, Value
 from torchlayout.program import nodes
@@ -92,7 +93,8 @@ def class_of(entry: Entry, unit: Unit, run: Run) -> Value:
     cls = Class(entry.name, unit, tuple(_base(base, unit, run) for base in entry.bases), members)
     for name in entry.assigned:
         constant = unit.class_constant(entry, name)
-        members[name] = Opaque(("member", *key, name), f"{entry.name}.{name}") if constant is UNKNOWN else constant
+        unknown = Opaque(("member", *key, name), f"{entry.name}.{name}")
+        members[name] = unknown if constant is UNKNOWN else from_constant(constant)
     for child in entry.children:
         members[child.name] = Method(child, cls)
     run.classes[key] = cls

@@ -11,6 +11,7 @@ from typing import Any
 
 from torchlayout.interp import record, shapes
 from torchlayout.interp.attributes import get_attribute
+from torchlayout.interp.builtin_calls import iterate
 from torchlayout.interp.frame import Frame
 from torchlayout.interp.names import lookup
 from torchlayout.interp.numbers import arithmetic, compare_values, negate
@@ -103,7 +104,7 @@ def evaluate_items(items: tuple[nodes.Expr, ...], st: State, fr: Frame) -> tuple
             values.extend(inner.items)
         else:
             complete = False
-            values.extend(items_of(inner) if is_sequence(inner) else [Opaque((fr.place(item.span), "starred"))])
+            values.extend(items_of(iterate(inner, st, fr, item.span)))
     return values, complete
 
 

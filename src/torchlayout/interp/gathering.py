@@ -23,7 +23,7 @@ from torchlayout.layouts import is_contiguous, unknown_layout
 from torchlayout.ops import Alias, Alternatives, Fields, Operand, Outcome, Refused, Result
 from torchlayout.ops import Many as ManyOutcome
 from torchlayout.ops.values import is_unknown
-from torchlayout.sizes import NO, YES, Facts, Poly, Rest
+from torchlayout.sizes import MAYBE, NO, YES, Facts, Poly, Rest
 
 
 def gather(
@@ -144,7 +144,9 @@ class Maker:
             below = [in_common(tuple(below), self.facts.proven_world, (self.place, "proven", *part))]
         if len(above) > MAX_ALTERNATIVES:
             above = [in_common(tuple(above), self.facts.assumed_world, (self.place, "assumed", *part))]
-        known_alias = self.alias is not Alias.MAYBE_VIEW or all(isinstance(outcome, Result) for outcome in proven)
+        known_alias = self.alias is not Alias.MAYBE_VIEW or all(
+            isinstance(outcome, Result) and outcome.shares is not MAYBE for outcome in proven
+        )
         return self._identified(tuple(below), tuple(above), results, part, known_alias)
 
     def _identified(

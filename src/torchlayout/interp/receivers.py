@@ -215,14 +215,14 @@ def heirs(owner: Entry, entry: Entry, unit: Unit) -> list[Entry]:
     called = unit.outline.mentions(entry)
     found: list[Entry] = []
     for other in unit.outline.entries:
-        if other.is_class and other is not owner and owner in unit.ancestors(other):
+        if other.is_class and other is not owner and unit.descends(other, owner):
             if unit.method(other, entry.name) is entry and _overrides(other, owner, called, unit):
                 found.append(other)
     return found
 
 
 def _overrides(other: Entry, owner: Entry, called: Iterable[str], unit: Unit) -> bool:
-    between = [cls for cls in unit.ancestors(other) if cls is not owner and owner in unit.ancestors(cls)]
+    between = [cls for cls in unit.ancestors(other) if cls is not owner and unit.descends(cls, owner)]
     names = {child.name for cls in between for child in cls.children} | {n for cls in between for n in cls.assigned}
     return "__init__" in names or not names.isdisjoint(called)
 
