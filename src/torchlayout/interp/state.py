@@ -144,6 +144,10 @@ def _alike(one: Value, two: Value, a: State, b: State) -> tuple[Value, Value]:
     """Something unknown that has been used as a tensor is one, beside a tensor."""
     from torchlayout.interp.tensors import as_tensor
 
+    if isinstance(one, Opaque) and isinstance(two, Opaque) and _used_as_tensor(one, a) and _used_as_tensor(two, b):
+        first, second = as_tensor(one, a.facts), as_tensor(two, b.facts)
+        if first is not None and second is not None:
+            return settled(first, a.facts), settled(second, b.facts)
     if isinstance(one, Opaque) and isinstance(two, Tensor) and _used_as_tensor(one, a):
         return settled(as_tensor(one, a.facts) or one, a.facts), two
     if isinstance(two, Opaque) and isinstance(one, Tensor) and _used_as_tensor(two, b):
