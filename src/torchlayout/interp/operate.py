@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from torchlayout.interp import record
@@ -104,7 +105,7 @@ def replace_everywhere(st: State, ident: Hashable, after: Tensor) -> None:
 def _replaced(value: Value, ident: Hashable, after: Tensor, facts: Facts, depth: int) -> Value:
     if isinstance(value, Opaque):
         if value.key == ident:
-            return after
+            return replace(after, ident=ident)
         tensor = as_tensor(value, facts) if value.key in objects(ident) else None
         value = value if tensor is None else tensor
     if isinstance(value, Tensor):
