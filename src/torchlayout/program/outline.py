@@ -21,7 +21,7 @@ from torchlayout.program.scan import Scan
 from torchlayout.program.source import Source
 
 _MENTION = re.compile(r"[^\W\d]\w*")
-_CALLED = re.compile(r"([^\W\d]\w*)\s*\(")
+_CALLED = re.compile(r"\b([^\W\d]\w*)\s*\(")
 
 
 class Outline:
@@ -46,6 +46,7 @@ class Outline:
         self._mentions: dict[Entry, frozenset[str]] = {}
         Scan(self).run()
         self._starts = [entry.start for entry in self.entries]
+        self._top = {entry.name: entry for entry in self.top}
 
     # -------------------------------------------------------------- look-ups
     @property
@@ -55,7 +56,7 @@ class Outline:
 
     def find(self, name: str) -> Entry | None:
         """The last module-level definition of a name."""
-        return next((entry for entry in reversed(self.entries) if entry.parent is None and entry.name == name), None)
+        return self._top.get(name)
 
     def at(self, line: int) -> Entry | None:
         """The innermost entry whose lines hold `line`; None at module level."""

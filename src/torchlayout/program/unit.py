@@ -37,6 +37,7 @@ class Unit:
         self.source = Source(text)
         self._tree = tree
         self._lowered: dict[Entry, nodes.Function | nodes.Class | CannotLower] = {}
+        self._ancestors: dict[Entry, dict[Entry, None]] = {}
         self._blocks: dict[Entry | None, nodes.Block | CannotLower] = {}
 
     def __repr__(self) -> str:
@@ -133,14 +134,23 @@ class Unit:
 
     def ancestors(self, entry: Entry) -> list[Entry]:
         """The class and those it inherits from in this file, nearest first (depth first, each once)."""
-        order: dict[Entry, None] = {}
-        stack = [entry]
-        while stack:
-            current = stack.pop()
-            if current not in order:
-                order[current] = None
-                stack.extend(reversed(self.bases(current)))
-        return list(order)
+        return list(self._ancestry(entry))
+
+    def descends(self, entry: Entry, other: Entry) -> bool:
+        """Whether a class is another one or inherits from it, within this file."""
+        return other in self._ancestry(entry)
+
+    def _ancestry(self, entry: Entry) -> dict[Entry, None]:
+        found = self._ancestors.get(entry)
+        if found is None:
+            found = self._ancestors[entry] = {}
+            stack = [entry]
+            while stack:
+                current = stack.pop()
+                if current not in found:
+                    found[current] = None
+                    stack.extend(reversed(self.bases(current)))
+        return found
 
     def method(self, entry: Entry, name: str) -> Entry | None:
         """A method of a class, own or inherited within this file (a base outside it may define it otherwise)."""
