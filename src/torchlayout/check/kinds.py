@@ -138,7 +138,7 @@ class Table(Kind):
     """Names with what holds for each, as a tuple of (name, values) in the order written.
 
     In TOML a table, `{ "tests/*" = ["LAY3"] }`; in text `tests/*:LAY3,LAY201 scripts/*:LAY2`, the entries
-    separated by white space. `single` says that each name has one value, not a list.
+    separated by white space. `single` says that each name has one value, not a list; commas then separate too.
     """
 
     def __init__(self, values: Strings, *, metavar: str, single: bool = False) -> None:
@@ -168,7 +168,8 @@ class Table(Kind):
     def from_text(self, text: str) -> tuple[tuple[str, tuple[str, ...]], ...]:
         entries = []
         # White space after a comma goes on with the same entry, as in flake8's per-file-ignores.
-        for entry in re.sub(r"\s*([:,])\s+", r"\1", text).split():
+        text = re.sub(r"\s*([:,])\s+", r"\1", text)
+        for entry in (text.replace(",", " ") if self.single else text).split():
             name, colon, values = entry.strip(",").rpartition(":")
             if not colon or not name:
                 raise ValueError(f"expected entries of the form {self.metavar}, not {entry!r}")

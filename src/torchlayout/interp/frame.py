@@ -6,6 +6,7 @@ from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from torchlayout.interp.assumptions import size_bounds
 from torchlayout.interp.trace import Loop, SiteKey, Trace
 from torchlayout.interp.values import Class, Value
 from torchlayout.program.nodes import Span
@@ -56,6 +57,8 @@ class Run:
         self.options = options
         self.trace = Trace(unit.path)
         self.symbols = Symbols()
+        self.symbols.sizes = size_bounds(options.assume_sizes)
+        self.symbols.device = options.device
         self.steps = 0
         self.limit = MAX_STEPS
         self.proving = True

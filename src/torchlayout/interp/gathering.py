@@ -181,7 +181,7 @@ class Maker:
     def _operand(self, outcome: Outcome, weak: bool) -> Operand | None:
         if not isinstance(outcome, Result):
             return None
-        return Operand(outcome.layout, outcome.dtype, outcome.numpy, weak)
+        return Operand(outcome.layout, outcome.dtype, outcome.numpy, weak, self.facts.symbols.device)
 
     def _origin_before(self) -> Origin | None:
         source = next(iter(self.tensors.values()), None)

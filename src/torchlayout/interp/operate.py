@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from torchlayout.interp import record
+from torchlayout.interp.assumptions import is_too_new
 from torchlayout.interp.frame import Frame, describe
 from torchlayout.interp.loops import unchanged_in_loop
 from torchlayout.interp.state import State, with_operands
@@ -55,6 +56,8 @@ def operate(
     if found is None:
         return None
     row, bound = found
+    if is_too_new(row, fr.run.options.target_torch_version):
+        return None
     applied = apply_row(row, bound, st, fr.place(span), fr.site(span), text or name, fr.run.proving)
     unchanged = name == "contiguous" and receiver is not None and unchanged_in_loop(fr, receiver)
     listed = record.in_lists(row, args, kwargs, st)

@@ -6,6 +6,7 @@ from collections.abc import Hashable
 from dataclasses import replace
 
 from torchlayout.interp import record, shapes
+from torchlayout.interp.assumptions import apply_to
 from torchlayout.interp.attributes import set_attribute
 from torchlayout.interp.builtin_calls import iterate
 from torchlayout.interp.frame import Frame
@@ -56,6 +57,7 @@ def bind_name(name: str, value: Value, st: State, fr: Frame) -> None:
         atom = single_atom(value)
         if atom is not None and (atom.name is None or _is_query_name(atom.name)):
             atom.name = name
+        value = apply_to(value, name, st.facts)
     elif isinstance(value, Opaque) and value.name is None:
         value = replace(value, name=name)
     if name in fr.globals:

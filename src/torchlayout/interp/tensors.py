@@ -11,6 +11,7 @@ from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from torchlayout.interp.assumptions import apply_to
 from torchlayout.interp.gathering import gather
 from torchlayout.interp.state import State, in_common
 from torchlayout.interp.trace import Case, SiteKey
@@ -64,8 +65,9 @@ def as_tensor(value: Value, facts: Facts) -> Tensor | None:
         name = value.name
         rest = facts.symbols.rest(value.key, name)
         numpy = value.kind == "ndarray"
-        proven = Operand(unknown_layout(value.key, facts, name), numpy=numpy)
-        assumed = Operand(contiguous((rest,)), numpy=numpy, weak=value.weak)
+        device = facts.symbols.device
+        proven = Operand(unknown_layout(value.key, facts, name), numpy=numpy, device=device)
+        assumed = Operand(contiguous((rest,)), numpy=numpy, weak=value.weak, device=device)
         storages: frozenset[Hashable] = frozenset([("storage", value.key)])
         return Tensor((proven,), (assumed,), value.key, storages, value.origin)
     if isinstance(value, Union_):
@@ -83,7 +85,7 @@ def as_size(value: Value, facts: Facts) -> Any:
             return UNKNOWN
         if value.size is not None:
             return facts.normal(value.size)
-        return facts.normal(facts.symbols.atom(("value", value.key), value.name, None))
+        return apply_to(facts.normal(facts.symbols.atom(("value", value.key), value.name, None)), value.name, facts)
     if isinstance(value, Poly):
         return facts.normal(value)
     return value if isinstance(value, (int, Rest)) else UNKNOWN

@@ -160,10 +160,8 @@ from_somewhere(lambda: torch.randn(3, 4))
         what = f"a view of shape {shape}" if shape else "such a view"
         if case.refused is not None and not is_refused(visit, case) and operand is not None:
             known = sum(dim.rest is None for dim in settle(operand.layout, case.facts).dims)
-            message = (
-                f"`{site.name}` raises if the tensor has more than {known} dimension{'s' if known != 1 else ''}: {what} "
-                f"does not exist over {layout}"
-            )
+            more = f"more than {known} dimension{'s' if known != 1 else ''}"
+            message = f"`{site.name}` raises if the tensor has {more}: {what} does not exist over {layout}"
         elif case.refused is not None:
             fails = tell.on_path(visit, here) or (
                 ""

@@ -7,7 +7,7 @@ world only what the code says, in the *assumed* world also that no unknown size 
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Mapping
 from typing import Any, Union
 
 from torchlayout.sizes.bounds import least_of_positive, shifted_terms, value_at
@@ -62,6 +62,10 @@ class Symbols:
     def __init__(self) -> None:
         self._atoms: dict[Hashable, Atom] = {}
         self._rests: dict[Hashable, Rest] = {}
+        self.sizes: Mapping[str, tuple[int, int | None]] = {}
+        """What the settings say of sizes by name: the least value, and the only one where it is a number."""
+        self.device: str | None = None
+        """The device that tensors are taken to live on."""
         self.failures: list[str] = []
         """What went wrong inside operators of the table: their results are then unknown."""
         self.place: Hashable = None
