@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import torch
+
 from torchlayout import interp, rules
 from torchlayout.interp.trace import Reveal, Trace
 from torchlayout.layouts import is_contiguous, settle

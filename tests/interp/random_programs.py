@@ -32,6 +32,9 @@ class Pair:
 
 """
 
+EACH = ("contiguous()", "clone()", "mT")
+"""What is called on each item of a few."""
+
 
 @dataclass
 class RandomProgram:
@@ -236,7 +239,7 @@ class Writer:
         part = self.random.choice(["1:", ":-1", "::2", f":{max(1, size - 1)}", "0", "-1", ":", f"{size // 2}:", "None"])
         index = [":"] * place + [part]
         if self.random.random() < 0.3:
-            index = ["...", part] if place == rank - 1 else index + ["..."]
+            index = ["...", part] if place == rank - 1 else [*index, "..."]
         return f"{x}[{', '.join(index)}]"
 
     def shaped(self, x: str) -> str:
@@ -378,16 +381,15 @@ class Writer:
             )
         elif kind == 1:
             self.try_line(
-                f"{name} = {{'a': {x}, 'b': {y}}}\n{name}['a'] = {self.copy(y)}\n{out} = {name}[{self.random.choice(('a', 'b'))!r}]"
+                f"{name} = {{'a': {x}, 'b': {y}}}\n{name}['a'] = {self.copy(y)}\n"
+                f"{out} = {name}['{self.random.choice('ab')}']"
             )
         elif kind == 2:
             self.try_line(
                 f"{name} = Pair({x}, {self.view(y)})\n{out} = {name}.{self.random.choice(('first', 'second'))}"
             )
         elif kind == 3:
-            self.try_line(
-                f"{out}, {self.name()} = map(lambda v: v.{self.random.choice(('contiguous()', 'clone()', 'mT'))}, ({x}, {y}))"
-            )
+            self.try_line(f"{out}, {self.name()} = map(lambda v: v.{self.random.choice(EACH)}, ({x}, {y}))")
         elif kind == 4:
             a = self.dim(x)
             parts = [self.name() for _ in range(self.env[x].shape[a])]
@@ -395,9 +397,7 @@ class Writer:
                 raise Stuck
             self.try_line(f"{', '.join([out, *parts[1:]])} = {x}.unbind({a})")
         elif kind == 5:
-            self.try_line(
-                f"{name} = [v.{self.random.choice(('contiguous()', 'mT', 'clone()'))} for v in ({x}, {y})]\n{out} = {name}[0]"
-            )
+            self.try_line(f"{name} = [v.{self.random.choice(EACH)} for v in ({x}, {y})]\n{out} = {name}[0]")
         elif kind == 6:
             self.try_line(f"{name} = {{}}\n{name}.update(a={x})\n{out} = {name}.get('a', {y})")
         else:
@@ -409,7 +409,10 @@ class Writer:
         x, out, inner = self.tensor(), self.name(), self.name("f")
         kind = self.random.randrange(4)
         if kind == 0:
-            self.try_line(f"def {inner}():\n    return {self.view(x)}\n{x} = {self.copy(x)}\n{out} = {inner}()")
+            text = self.view(x)
+            if text.endswith(".t()"):  # taken to say that there are two dimensions, which the next line may change
+                raise Stuck
+            self.try_line(f"def {inner}():\n    return {text}\n{x} = {self.copy(x)}\n{out} = {inner}()")
         elif kind == 1:
             arg = self.name("v")
             self.try_line(
@@ -509,7 +512,8 @@ class Writer:
         x = self.tensor()
         test = self.random.choice(
             (f"{x}.is_contiguous()", f"not {x}.is_contiguous()", f"{x}.dim() == {self.env[x].dim()}", f"{x}.ndim > 2",
-             f"{x}.size(0) == {self.env[x].shape[0] if self.env[x].dim() else 1}", f"{x} is not None", f"isinstance({x}, torch.Tensor)",
+             f"{x}.size(0) == {self.env[x].shape[0] if self.env[x].dim() else 1}", f"{x} is not None",
+             f"isinstance({x}, torch.Tensor)",
              f"{x}.is_contiguous() and {x}.size(0) > 1", f"{x} is None or {x}.is_contiguous()")
         )  # fmt: skip
         try:

@@ -103,11 +103,12 @@ def call_function(
             fr.run.note(f"{fr.unit.path}: calls inside one another deeper than {MAX_CALL_DEPTH}")
         forget([*args, *kwargs.values()], st, fr, span, everything=True)
         return unknown
+    st.heap[fr.home] = Dictionary(dict(st.env))
     key = _summary_key(function, env, st, fr)
     known = fr.run.summaries.get(key) if key is not None else None
     if known is not None:
+        del st.heap[fr.home]
         return known[0]
-    st.heap[fr.home] = Dictionary(dict(st.env))
     before = dict(st.heap)
     inner = Frame(
         fr.run,

@@ -83,7 +83,10 @@ def _mended(applied: Applied, fr: Frame, span: Span) -> Value:
     source = next(iter(applied.tensors.values()), None)
     storages = source.storages if source is not None else frozenset()
     place = fr.place(span)
-    return Tensor((operand,), (operand,), (place, "mended"), storages | {place}, None, frozenset([fr.site(span)]))
+    below: tuple[Operand, ...] = (operand,)
+    if isinstance(applied.value, Tensor) and not all(isinstance(case.outcome, Refused) for case in applied.proven):
+        below = applied.value.proven  # it may work after all, and is then as the view would be
+    return Tensor(below, (operand,), (place, "mended"), storages | {place}, None, frozenset([fr.site(span)]))
 
 
 def _update_in_place(st: State, applied: Applied) -> None:

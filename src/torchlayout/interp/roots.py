@@ -6,6 +6,7 @@ All of it is told from the outline and the text; nothing is parsed for it.
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterator
 
 from torchlayout.program.outline import Entry, Outline
@@ -82,13 +83,11 @@ def is_reached_otherwise(entry: Entry, unit: Unit, run: set[Entry]) -> bool:
 
 def _mentions(name: str, defined: int, unit: Unit) -> Iterator[tuple[int, bool]]:
     """The line of each mention of a name but its definition, and whether it is called there."""
-    text = unit.source.clean
-    line, last = 1, 0
-    for match in re.finditer(rf"\b{re.escape(name)}\b", text):
-        line += text.count("\n", last, match.start())
-        last = match.start()
-        if not text[:last].endswith("def ") or line < defined:
-            yield line, text[match.end() : match.end() + 1] == "("
+    source = unit.source
+    for start in unit.outline.places(name):
+        line = bisect_right(source.starts, start)
+        if not source.clean.endswith("def ", 0, start) or line < defined:
+            yield line, source.clean.startswith("(", start + len(name))
 
 
 class Calls:

@@ -151,6 +151,10 @@ class Use:
     in_loop: bool
     """The use stands in a loop that the value was made outside of."""
 
+    def sort_key(self) -> tuple[SiteKey, str, str, str, bool]:
+        """Uses lie in sets: what depends on their order goes by this one."""
+        return self.by, self.how, self.name, self.parameter or "", self.in_loop
+
 
 @dataclass(frozen=True, slots=True)
 class Reveal:
