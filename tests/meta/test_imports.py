@@ -12,12 +12,13 @@ SOURCE = Path(__file__).parents[2] / "src"
 PACKAGE = SOURCE / "torchlayout"
 
 MAY_IMPORT = {
+    "structs": set(),
     "sizes": set(),
-    "layouts": {"sizes"},
-    "ops": {"layouts", "sizes"},
-    "program": set(),
-    "interp": {"program", "ops", "layouts", "sizes"},
-    "rules": {"interp", "program", "ops", "layouts", "sizes"},
+    "layouts": {"sizes", "structs"},
+    "ops": {"layouts", "sizes", "structs"},
+    "program": {"structs"},
+    "interp": {"program", "ops", "layouts", "sizes", "structs"},
+    "rules": {"interp", "program", "ops", "layouts", "sizes", "structs"},
     "check": {"rules", "interp", "program", "ops", "layouts", "sizes"},
     "fixing": {"check", "rules", "program"},
     "notebooks": {"check", "rules", "program"},

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from torchlayout.interp import record, shapes
 from torchlayout.interp.definitions import member
 from torchlayout.interp.frame import Frame
@@ -34,6 +32,7 @@ from torchlayout.interp.values import (
 from torchlayout.ops import Alias, DType, find_method
 from torchlayout.ops.values import is_unknown
 from torchlayout.program.nodes import Span
+from torchlayout.structs import replace
 
 VIEW_ATTRIBUTES = frozenset({"T", "mT", "H", "mH", "data", "real", "imag"})
 QUIET_ATTRIBUTES = frozenset({"dtype", "device", "requires_grad", "is_cuda", "layout", "grad_fn", "is_leaf", "name"})

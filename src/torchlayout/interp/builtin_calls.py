@@ -6,7 +6,6 @@ Each handler gives the value of a call, or None where it is not known.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from torchlayout.interp import record
@@ -35,6 +34,7 @@ from torchlayout.interp.values import (
 from torchlayout.layouts import settle_shape, unknown_strides, with_leading
 from torchlayout.program import nodes
 from torchlayout.sizes import Poly, Rest, product
+from torchlayout.structs import replace
 
 if TYPE_CHECKING:
     from torchlayout.interp.calls import Arguments

@@ -6,7 +6,6 @@ Everything that is not known gives an `Opaque` value, and forgets the contents o
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from torchlayout.interp import record
 from torchlayout.interp.forgetting import forget
@@ -44,9 +43,10 @@ from torchlayout.ops import Operand, find_function, find_method
 from torchlayout.ops.modules import find_module
 from torchlayout.program import nodes
 from torchlayout.program.nodes import Span
+from torchlayout.structs import struct
 
 
-@dataclass(slots=True)
+@struct(slots=True)
 class Arguments:
     """Evaluated arguments. `open_ended`: there are more that are not known (`*args`, `**kwargs`)."""
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from torchlayout.interp.assumptions import size_bounds
@@ -11,6 +10,7 @@ from torchlayout.interp.trace import Loop, SiteKey, Trace
 from torchlayout.interp.values import Class, Value
 from torchlayout.program.nodes import Span
 from torchlayout.sizes import Facts, Symbols
+from torchlayout.structs import field, struct
 
 if TYPE_CHECKING:
     from torchlayout.interp.state import State
@@ -35,7 +35,7 @@ class OutOfBudget(Exception):
     """The steps for one function are used up: what is left of it stays unknown."""
 
 
-@dataclass(frozen=True, slots=True)
+@struct(frozen=True, slots=True)
 class Options:
     """What the analysis may assume, from the settings. See `check.settings` for each one's meaning."""
 
@@ -99,7 +99,7 @@ class Run:
             self.trace.notes.append(text)
 
 
-@dataclass(slots=True)
+@struct(slots=True)
 class LoopFrame:
     """A loop being run: where `break` and `continue` go, and what the loop may change."""
 
@@ -110,7 +110,7 @@ class LoopFrame:
     continues: list[State] = field(default_factory=list)
 
 
-@dataclass(slots=True)
+@struct(slots=True)
 class Frame:
     """One activation of a function of the linted code, or of a module's own statements."""
 

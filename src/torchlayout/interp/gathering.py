@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from torchlayout.interp.state import in_common
@@ -24,6 +23,7 @@ from torchlayout.ops import Alias, Alternatives, Fields, Operand, Outcome, Refus
 from torchlayout.ops import Many as ManyOutcome
 from torchlayout.ops.values import is_unknown
 from torchlayout.sizes import MAYBE, NO, YES, Facts, Poly, Rest
+from torchlayout.structs import struct
 
 
 def gather(
@@ -52,7 +52,7 @@ def _flatten(outcome: Outcome | Refused) -> list[Outcome]:
     return [outcome]
 
 
-@dataclass(slots=True)
+@struct(slots=True)
 class Maker:
     """Builds the value of one call from the outcomes of both worlds."""
 

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from torchlayout.interp.frame import Run
 from torchlayout.interp.trace import Use
+from torchlayout.structs import replace
 
 
 def leave_off(activity: Run) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import fields, is_dataclass
 
 from torchlayout.interp.frame import Frame
 from torchlayout.program import nodes
@@ -24,9 +23,9 @@ def walk(node: object) -> Iterator[object]:
         elif isinstance(current, tuple):
             yield current
             stack.extend(current)
-        elif is_dataclass(current):
+        elif hasattr(current, "__struct_fields__"):
             yield current
-            stack.extend(getattr(current, field.name) for field in fields(current) if field.name != "span")
+            stack.extend([getattr(current, name) for name in current.__struct_fields__ if name != "span"])
 
 
 def changed_names(body: tuple[object, ...]) -> frozenset[str]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
-from dataclasses import replace
 
 from torchlayout.interp import record, shapes
 from torchlayout.interp.assumptions import apply_to
@@ -33,6 +32,7 @@ from torchlayout.layouts import settle, with_rank
 from torchlayout.ops import Operand
 from torchlayout.program import nodes
 from torchlayout.sizes import Poly, Rest, Shape, single_atom
+from torchlayout.structs import replace
 
 
 def bind_target(target: nodes.Expr, value: Value, st: State, fr: Frame) -> None:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from dataclasses import dataclass, replace
 from typing import Any
 
 from torchlayout.interp.assumptions import apply_to
@@ -48,6 +47,7 @@ from torchlayout.ops import (
 from torchlayout.ops import Many as ManyOutcome
 from torchlayout.ops.values import Deferred, is_unknown
 from torchlayout.sizes import MAYBE, YES, Facts, Poly, Rest
+from torchlayout.structs import replace, struct
 
 NOT_TENSORS = frozenset({"int", "number", "str", "bool", "module", "dtype", "device"})
 """Kinds of unknown values that are no tensors."""
@@ -157,7 +157,7 @@ def path_constant(path: str) -> Any:
     return UNKNOWN
 
 
-@dataclass(slots=True)
+@struct(slots=True)
 class Applied:
     """What came of applying a row: the value, and the cases for the trace."""
 

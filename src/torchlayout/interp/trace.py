@@ -8,7 +8,6 @@ in one *world* (proven, assumed). A *use* says which operation takes a value tha
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Mapping
-from dataclasses import dataclass, field
 from typing import Any
 
 from torchlayout.layouts import is_contiguous
@@ -16,12 +15,13 @@ from torchlayout.ops import Op, Operand, Outcome, Refused
 from torchlayout.ops.values import is_unknown
 from torchlayout.program.nodes import Span
 from torchlayout.sizes import MAYBE, NO, YES, Facts, Truth
+from torchlayout.structs import field, struct
 
 SiteKey = tuple[str, Span]
 """The file's path and the span of the operation's name."""
 
 
-@dataclass(frozen=True, slots=True)
+@struct(frozen=True, slots=True)
 class Origin:
     """One step by which a value got its layout, and the steps before it."""
 
@@ -39,7 +39,7 @@ class Origin:
             step = step.before
 
 
-@dataclass(frozen=True, slots=True)
+@struct(frozen=True, slots=True)
 class Case:
     """One alternative. `outcome` is what the operator gives, or the refusal that torch raises."""
 
@@ -63,7 +63,7 @@ class Case:
         return MAYBE if operand is None else is_contiguous(operand.layout, self.facts)
 
 
-@dataclass(frozen=True, slots=True)
+@struct(frozen=True, slots=True)
 class Loop:
     """A loop around a site. `kind` is "for", "while", "comprehension", or "call" for a function called per item
     (a collate function, `__getitem__`, the function of `map`)."""
@@ -72,7 +72,7 @@ class Loop:
     kind: str
 
 
-@dataclass(frozen=True, slots=True)
+@struct(frozen=True, slots=True)
 class Visit:
     """One run of a site. `caller` is the site of the call that led here, None where the function is looked at on
     its own; `public` tells that unknown callers may come with other arguments."""
@@ -106,7 +106,7 @@ class Visit:
         )
 
 
-@dataclass(slots=True)
+@struct(slots=True)
 class Site:
     """All that happened at one operation."""
 
@@ -134,7 +134,7 @@ class Site:
         return called or alone or list(self.visits.values())
 
 
-@dataclass(frozen=True, slots=True)
+@struct(frozen=True, slots=True)
 class Use:
     """A value made at a site is taken by another operation.
 
@@ -156,7 +156,7 @@ class Use:
         return self.by, self.how, self.name, self.parameter or "", self.in_loop
 
 
-@dataclass(frozen=True, slots=True)
+@struct(frozen=True, slots=True)
 class Reveal:
     """One `reveal_layout(x)` call: the alternatives seen, in both worlds."""
 
@@ -165,7 +165,7 @@ class Reveal:
     origin: Origin | None
 
 
-@dataclass(slots=True)
+@struct(slots=True)
 class Trace:
     """Everything that rules may ask about one file."""
 
@@ -194,7 +194,7 @@ class Trace:
                 yield self.sites[key]
 
 
-@dataclass(frozen=True, slots=True)
+@struct(frozen=True, slots=True)
 class ForeignCall:
     """A call of a function that the table does not hold, by its dotted path ("torch.distributed.all_gather"), or
     ".name" for a method of an unknown object. Tensors are given by argument position or keyword, as cases."""
@@ -205,7 +205,7 @@ class ForeignCall:
     caller: SiteKey | None
 
 
-@dataclass(frozen=True, slots=True)
+@struct(frozen=True, slots=True)
 class ForeignArgument:
     """A tensor among the arguments (or inside a list or dict among them), in both worlds."""
 
@@ -219,7 +219,7 @@ class ForeignArgument:
     span: Span | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@struct(frozen=True, slots=True)
 class Guard:
     """`if not x.is_contiguous(): x = x.contiguous()` or the conditional expression that says the same."""
 
@@ -232,7 +232,7 @@ class Guard:
     """A conditional expression rather than a statement."""
 
 
-@dataclass(frozen=True, slots=True)
+@struct(frozen=True, slots=True)
 class Write:
     """A write into a tensor by `x[...] = v`, `x += v`, ...; `op` is "[]=", "+=", ..."""
 

@@ -8,12 +8,12 @@ items of a list, the attributes of an object) lies in the state's heap under the
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
-from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from torchlayout.interp.trace import Origin, SiteKey
 from torchlayout.ops import Operand
 from torchlayout.sizes import Poly, Rest
+from torchlayout.structs import field, replace, struct
 
 if TYPE_CHECKING:
     from torchlayout.ops.modules import ModuleRow
@@ -30,7 +30,7 @@ Ref = Hashable
 NO_SITES: frozenset[SiteKey] = frozenset()
 
 
-@dataclass(frozen=True, slots=True)
+@struct(frozen=True, slots=True)
 class Opaque:
     """A value that is not known. Used as a tensor, it is one of unknown rank; used as an int, an unknown int.
 
@@ -48,7 +48,7 @@ class Opaque:
     """What it is if it turns out to be an int: of `n * d`, where both may be ints or tensors, the product."""
 
 
-@dataclass(frozen=True, slots=True)
+@struct(frozen=True, slots=True)
 class Tensor:
     """A tensor or NumPy array: its alternatives in the proven and in the assumed world."""
 
@@ -68,7 +68,7 @@ class Tensor:
         return self.assumed[0].numpy
 
 
-@dataclass(frozen=True, slots=True)
+@struct(frozen=True, slots=True)
 class Sequence:
     """A tuple, set or torch.Size of known length, or the contents of a list. Items of a size may be `Rest`; `names`
     for named tuples."""
@@ -82,7 +82,7 @@ class Sequence:
         object.__setattr__(self, "weight", 1 + sum(map(weight_of, self.items)))
 
 
-@dataclass(frozen=True, slots=True)
+@struct(frozen=True, slots=True)
 class Many:
     """A sequence of unknown length whose items are all like `item`."""
 
@@ -94,7 +94,7 @@ class Many:
         object.__setattr__(self, "weight", 1 + weight_of(self.item))
 
 
-@dataclass(frozen=True, slots=True)
+@struct(frozen=True, slots=True)
 class Dictionary:
     """The contents of a dict with known keys; `rest` is what any other key holds (None: there is no other key)."""
 
@@ -122,28 +122,28 @@ class Dictionary:
         return hash(tuple(self.items))
 
 
-@dataclass(frozen=True, slots=True)
+@struct(frozen=True, slots=True)
 class Held:
     """A list or dict, whose contents lie in the heap under `ref`."""
 
     ref: Ref
 
 
-@dataclass(frozen=True, slots=True)
+@struct(frozen=True, slots=True)
 class Slice:
     lower: Value
     upper: Value
     step: Value
 
 
-@dataclass(frozen=True, slots=True)
+@struct(frozen=True, slots=True)
 class Path:
     """Something imported that is not (yet) evaluated, by its dotted path: a module, function, class or constant."""
 
     path: str
 
 
-@dataclass(frozen=True, eq=False, slots=True)
+@struct(frozen=True, eq=False, slots=True)
 class Function:
     """A function of the linted code: a def or lambda, with the names visible where it was made."""
 
@@ -161,7 +161,7 @@ class Function:
     names up when the function is called, so these count before `closure`, which is what the names held in the end."""
 
 
-@dataclass(frozen=True, eq=False, slots=True)
+@struct(frozen=True, eq=False, slots=True)
 class Class:
     """A class of the linted code."""
 
@@ -211,7 +211,7 @@ SHELLS = frozenset(
 """Bases that add nothing to the attributes that a class sets itself."""
 
 
-@dataclass(frozen=True, slots=True)
+@struct(frozen=True, slots=True)
 class Instance:
     """An object of a linted class; its attributes lie in the heap."""
 
@@ -221,7 +221,7 @@ class Instance:
     """How the code reaches it, for names of unknown attributes: "self", "self.attn"."""
 
 
-@dataclass(frozen=True, slots=True)
+@struct(frozen=True, slots=True)
 class Module:
     """A `torch.nn` module made with known arguments."""
 
@@ -233,7 +233,7 @@ class Module:
         return hash(self.ref)
 
 
-@dataclass(frozen=True, slots=True)
+@struct(frozen=True, slots=True)
 class Container:
     """`Sequential`, `ModuleList`, `ModuleDict`, `ParameterList`; the modules lie in `items`."""
 
@@ -242,7 +242,7 @@ class Container:
     ref: Ref
 
 
-@dataclass(frozen=True, slots=True)
+@struct(frozen=True, slots=True)
 class Bound:
     """A method looked up on a value, not called yet."""
 
@@ -251,7 +251,7 @@ class Bound:
     span: nodes.Span
 
 
-@dataclass(frozen=True, slots=True)
+@struct(frozen=True, slots=True)
 class BoundFunction:
     """A function of the linted code with its `self` (or class)."""
 
@@ -259,14 +259,14 @@ class BoundFunction:
     receiver: Value
 
 
-@dataclass(frozen=True, slots=True)
+@struct(frozen=True, slots=True)
 class Partial:
     function: Value
     args: tuple[Value, ...]
     kwargs: tuple[tuple[str, Value], ...]
 
 
-@dataclass(frozen=True, slots=True)
+@struct(frozen=True, slots=True)
 class Super:
     """`super()` inside a method of `owner`, for this receiver."""
 
@@ -274,7 +274,7 @@ class Super:
     receiver: Value
 
 
-@dataclass(frozen=True, slots=True)
+@struct(frozen=True, slots=True)
 class Pointer:
     """`x.data_ptr()` of a tensor, or `x.stride()` of one where `strides` is set."""
 
@@ -282,7 +282,7 @@ class Pointer:
     strides: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@struct(frozen=True, slots=True)
 class Union_:
     """One of several values of different kinds (a tensor or None)."""
 
@@ -297,7 +297,7 @@ Value: TypeAlias = Any
 """A known constant, a `Poly`, `Rest`, `DType` or `MemoryFormat`, or one of the classes of this file."""
 
 
-@dataclass(frozen=True, slots=True)
+@struct(frozen=True, slots=True)
 class Either:
     """The identity of a tensor that is one of several objects."""
 

@@ -6,14 +6,13 @@ runs (`computeStride` in ATen/TensorUtils.cpp). Merging across two runs is what 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from torchlayout.layouts.layout import Dim, Layout, contiguous, settle, settle_shape, unknown_strides
 from torchlayout.layouts.properties import has_no_elements, is_contiguous
 from torchlayout.sizes import MAYBE, NO, YES, Facts, Rest, Shape, Size, Truth, exact_quotient, product, single_atom
+from torchlayout.structs import struct
 
 
-@dataclass(frozen=True, slots=True)
+@struct(frozen=True, slots=True)
 class ViewAnswer:
     """Whether the view exists, and its layout: exact where YES, of unknown strides where MAYBE, None where NO."""
 
@@ -23,7 +22,7 @@ class ViewAnswer:
     """Where MAYBE: it exists only if sizes that the code tells apart happen to agree (`x[:, :n]` with all of x)."""
 
 
-@dataclass(frozen=True, slots=True)
+@struct(frozen=True, slots=True)
 class Run:
     """Dimensions next to each other in memory: `numel` elements, `stride` apart."""
 

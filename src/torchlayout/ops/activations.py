@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from torchlayout.layouts import (
     Layout,
     contiguous,
@@ -28,6 +26,7 @@ from torchlayout.ops.transfers import (
 )
 from torchlayout.ops.values import Alias, Alternatives, Operand, Outcome, Refused, Result, Unknowable, is_unknown
 from torchlayout.sizes import MAYBE, YES
+from torchlayout.structs import replace
 
 FRESH = Alias.FRESH
 OVERLAP = "unsupported operation: more than one element of the written-to tensor refers to a single memory location"

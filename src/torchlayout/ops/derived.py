@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from torchlayout.layouts import contiguous, has_overlap, settle, unknown_strides
@@ -20,6 +19,7 @@ from torchlayout.ops.values import (
     is_unknown,
 )
 from torchlayout.sizes import MAYBE, NO, YES, Facts, Rest, Truth
+from torchlayout.structs import replace
 
 if TYPE_CHECKING:
     from torchlayout.ops.table import Args

@@ -7,16 +7,16 @@ made of; a *side* is the groups on one side of the arrow. `...` stands for any n
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from functools import lru_cache
 
 from torchlayout.ops.values import Unknowable
+from torchlayout.structs import struct
 
 ELLIPSIS = "..."
 _TOKEN = re.compile(r"\s*(\.\.\.|[()*]|\w+)")
 
 
-@dataclass(frozen=True, slots=True)
+@struct(frozen=True, slots=True)
 class Axis:
     """One axis. `length` is set for a number; two numbers are two axes, told apart by `place`."""
 
@@ -29,7 +29,7 @@ Group = tuple[Axis, ...]
 DOTS = Axis(ELLIPSIS)
 
 
-@dataclass(frozen=True, slots=True)
+@struct(frozen=True, slots=True)
 class Side:
     """The groups in order; `dots` is the place of the group that `...` outside of brackets is."""
 

@@ -8,7 +8,6 @@ and from the index tensors (`make_info` in ATen/native/TensorAdvancedIndexing.cp
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
 from itertools import product
 from typing import Any
 
@@ -31,6 +30,7 @@ from torchlayout.ops.derived import refuse_overlap
 from torchlayout.ops.slicing import cut
 from torchlayout.ops.values import UNKNOWN, Operand, Outcome, Result, Unknowable, is_unknown
 from torchlayout.sizes import MAYBE, NO, YES, Facts, Poly, Rest, Size
+from torchlayout.structs import field, struct
 
 MAX_OPEN_SIZES = 3
 """Sizes that may or may not be 1 for which the strides of an advanced index are worked out both ways."""
@@ -66,7 +66,7 @@ def assign(operand: Operand, items: Sequence[Any], facts: Facts) -> None:
         refuse_overlap(Operand(basic.layout), facts)
 
 
-@dataclass(slots=True)
+@struct(slots=True)
 class Basic:
     """An operand after its basic items; `advanced` says which index stands for which of its dimensions."""
 
@@ -116,7 +116,7 @@ def _basic(operand: Operand, items: list[Any], facts: Facts) -> Basic:
     return Basic(Layout((*dims, *left), offset), advanced, _are_adjacent(sorted(advanced)), ints)
 
 
-@dataclass(slots=True)
+@struct(slots=True)
 class _Index:
     """One advanced item: the index layouts it stands for (a mask stands for one in each of its dimensions)."""
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from torchlayout.layouts import contiguous, is_contiguous, unknown_strides, view
 from torchlayout.ops.copies import in_format, memory_format
 from torchlayout.ops.derived import refuse_overlap
@@ -13,6 +11,7 @@ from torchlayout.ops.table import Args, op
 from torchlayout.ops.transfers import itself
 from torchlayout.ops.values import Alias, MemoryFormat, Outcome, Refused, Result
 from torchlayout.sizes import MAYBE, NO, YES, Facts, Rest, Shape, Truth, every, product
+from torchlayout.structs import replace
 
 INPLACE = Alias.INPLACE
 

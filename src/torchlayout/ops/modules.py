@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Union
 
 from torchlayout.layouts import contiguous, unknown_strides, with_trailing
@@ -28,6 +27,7 @@ from torchlayout.ops.values import (
     is_unknown,
 )
 from torchlayout.sizes import NO, Facts, Rest, Shape
+from torchlayout.structs import struct
 
 MODULE_FILES = (
     "modules_linear", "modules_pointwise", "modules_convolution", "modules_pooling", "modules_normalization",
@@ -131,7 +131,7 @@ def no_parameters(config: Config) -> Mapping[str, Shape | None]:
     return {}
 
 
-@dataclass(frozen=True, eq=False)
+@struct(frozen=True, eq=False)
 class ModuleRow:
     """One module class."""
 

@@ -6,15 +6,15 @@ The grammar is that of `native_functions.yaml`: `name.overload(Type name=default
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
 from torchlayout.ops.values import DType, Many, MemoryFormat, Operand, Unknowable, is_unknown
 from torchlayout.sizes import Poly, Rest
+from torchlayout.structs import struct
 
 
-@dataclass(frozen=True, slots=True)
+@struct(frozen=True, slots=True)
 class Parameter:
     """`kind` is the schema type without its suffixes: "Tensor", "int", "float", "bool", "Scalar", "str",
     "ScalarType", "MemoryFormat", "Layout", "Device", "Any", ...; `many` for a list of them, `optional` for `?`."""
@@ -30,7 +30,7 @@ class Parameter:
     """`**name`: takes all other keywords, bound as a tuple of (keyword, value) pairs."""
 
 
-@dataclass(frozen=True, slots=True)
+@struct(frozen=True, slots=True)
 class Signature:
     name: str
     overload: str
@@ -129,7 +129,9 @@ def bind(signature: Signature, args: Sequence[Any], kwargs: Mapping[str, Any]) -
         if not rest:
             break
         spread = (
-            parameter.many and parameter.kind in ("int", "Any", "Tensor") and not isinstance(rest[0], (tuple, list, Many))
+            parameter.many
+            and parameter.kind in ("int", "Any", "Tensor")
+            and not isinstance(rest[0], (tuple, list, Many))
         )
         if spread and rest and place == len(positional) - 1:
             if parameter.kind == "int" and not all(_is_extent(value) for value in rest):

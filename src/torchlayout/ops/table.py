@@ -8,9 +8,7 @@ first operator is looked up.
 from __future__ import annotations
 
 import importlib
-import importlib.util
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from typing import Any
 
 from torchlayout.layouts import Layout, settle, the_rest, with_leading, with_rank, with_trailing
@@ -18,6 +16,7 @@ from torchlayout.ops import derived
 from torchlayout.ops import signature as signatures
 from torchlayout.ops.values import UNKNOWN, Alias, Operand, Outcome, Refused, Unknowable
 from torchlayout.sizes import Facts, Poly, Rest, Shape, Size
+from torchlayout.structs import replace, struct
 
 ROW_MODULES = (
     "views", "reshaping", "dtype_views", "copies", "pointwise", "activations", "reductions", "matmul", "einsum",
@@ -26,7 +25,7 @@ ROW_MODULES = (
     "inplace", "queries", "numpy_rows", "numpy_copies", "numpy_math", "numpy_joining", "numpy_factories",
     "einops_rows", "einops_layers", "vision",
 )  # fmt: skip
-"""The files of rows, all beside this one. A name that does not exist here is skipped."""
+"""The files of rows, all beside this one."""
 
 
 class Args:
@@ -141,7 +140,7 @@ FORGIVING = True
 """False in the tests, where a transfer function has to raise `Unknowable` itself."""
 
 
-@dataclass(frozen=True)
+@struct(frozen=True)
 class Op:
     """One row of the table."""
 
@@ -231,8 +230,7 @@ def _load() -> None:
     _loaded = True
     package = __name__.rpartition(".")[0]
     for name in ROW_MODULES:
-        if importlib.util.find_spec(f"{package}.{name}") is not None:
-            importlib.import_module(f"{package}.{name}")
+        importlib.import_module(f"{package}.{name}")
 
 
 FUNCTION_NAMESPACES = (

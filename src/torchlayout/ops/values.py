@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Any, Union
 
 from torchlayout.layouts import Layout
 from torchlayout.sizes import NO, YES, Shape, Truth
+from torchlayout.structs import field, struct
 
 
 class _Unknown:
@@ -58,7 +58,7 @@ class MemoryFormat(enum.Enum):
     PRESERVE = "preserve_format"
 
 
-@dataclass(frozen=True, slots=True)
+@struct(frozen=True, slots=True)
 class DType:
     """A dtype by torch's canonical name: "float32", "int64", "bool", ... For NumPy's dtypes the same names."""
 
@@ -90,7 +90,7 @@ DTYPE_ALIASES = {
 }  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
+@struct(frozen=True, slots=True)
 class Operand:
     """A tensor (`numpy` False) or a NumPy array (True; its strides too are in elements and may be negative).
 
@@ -105,7 +105,7 @@ class Operand:
     device: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@struct(frozen=True, slots=True)
 class Result:
     """One tensor that an operator returns. `shares` tells whether it lies in its input's storage."""
 
@@ -123,21 +123,21 @@ class Result:
     """Where MAYBE: it succeeds only if sizes that the code tells apart happen to agree."""
 
 
-@dataclass(frozen=True)
+@struct(frozen=True)
 class Fields:
     """A named tuple: `.max(dim)` has `values` and `indices`. Fields are in order."""
 
     values: Mapping[str, Outcome] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
+@struct(frozen=True, slots=True)
 class Many:
     """A tuple or list of unknown length whose items are all alike: an outcome, and as `Many(operand)` an argument."""
 
     item: Outcome | Operand
 
 
-@dataclass(frozen=True, slots=True)
+@struct(frozen=True, slots=True)
 class Alternatives:
     """One of these, depending on what is not known (a view or a copy, with or without a last partial chunk)."""
 

@@ -5,10 +5,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from torchlayout.structs import struct
 
 
-@dataclass(frozen=True)
+@struct(frozen=True)
 class Wrapper:
     """A function whose argument at place `function` (or of that keyword) is the function that does the work.
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+
+from torchlayout.structs import field, struct
 
 
-@dataclass(eq=False, slots=True)
+@struct(eq=False, slots=True)
 class Entry:
     """A function, method or class, and the lines it takes (decorators included)."""
 

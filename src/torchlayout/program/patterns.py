@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import Any
 
 import libcst as cst
 
 from torchlayout.program import nodes
 from torchlayout.program.walk import Walk, identifier
+from torchlayout.structs import field, struct
 
 
-@dataclass(slots=True)
+@struct(slots=True)
 class Pattern:
     names: list[str] = field(default_factory=list)
     value: nodes.Expr | None = None

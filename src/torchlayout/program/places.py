@@ -5,18 +5,18 @@ from __future__ import annotations
 import ast
 import re
 from bisect import bisect_right
-from dataclasses import dataclass
 
 from torchlayout.program.depth import first_line
 from torchlayout.program.source import Source
 from torchlayout.program.spans import Span
 from torchlayout.program.tokens import comments
+from torchlayout.structs import struct
 
 # What may stand between two tokens: white space, a line joined to the next, a comment.
 _GAP = re.compile(r"(?:\s|\\\n|#[^\n]*)*")
 
 
-@dataclass(frozen=True, slots=True)
+@struct(frozen=True, slots=True)
 class Argument:
     """One argument as written, star or keyword and parentheses included; `value` without star and keyword."""
 
@@ -26,7 +26,7 @@ class Argument:
     value: Span
 
 
-@dataclass(frozen=True, slots=True)
+@struct(frozen=True, slots=True)
 class CallSite:
     """A call `receiver.name(arguments)`, or `name(arguments)` without receiver."""
 

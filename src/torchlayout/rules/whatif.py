@@ -7,7 +7,6 @@ where its result lies otherwise than before, so are the operators that use that.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from torchlayout.interp.trace import Case, Site, SiteKey, Use, Visit
@@ -16,6 +15,7 @@ from torchlayout.ops import Operand, Outcome, Refused, Result, attribute, index
 from torchlayout.rules.seen import Seen, results
 from torchlayout.rules.strided_use import JOINING, VIEWS, Cost, cost
 from torchlayout.sizes import YES, Facts
+from torchlayout.structs import struct
 
 MAX_STEPS = 32
 """Operations that are followed from one copy; beyond that it is not known who uses it."""
@@ -30,7 +30,7 @@ class Unclear(Exception):
     """It cannot be told, or the copy is needed."""
 
 
-@dataclass(frozen=True, slots=True)
+@struct(frozen=True, slots=True)
 class Swap:
     """A tensor's layout as it is, and the tensor that would stand in its place."""
 
@@ -91,7 +91,7 @@ def copy_is_needed(site: Site, view: Site, *, proven: bool = False) -> bool:
 
 
 # ---------------------------------------------------------------- all users
-@dataclass(slots=True)
+@struct(slots=True)
 class Verdict:
     """Who uses a copy that nobody needs: the operations' places, and how many of them copy by themselves."""
 
