@@ -94,7 +94,17 @@ else:
     class _Fields:
         """What makes `dataclasses.fields`, `replace` and `asdict` work, made when one of them asks."""
 
+        __slots__ = ("found",)
+
+        def __init__(self) -> None:
+            self.found: Any = None
+
         def __get__(self, made: object, cls: type) -> Any:
+            if self.found is None:
+                self.found = self._find(cls)
+            return self.found
+
+        def _find(self, cls: type) -> Any:
             import dataclasses
 
             fields = [

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 from torchlayout.interp import record
@@ -30,6 +29,7 @@ from torchlayout.ops import Alias, Op, Operand, Refused, attribute, index, selec
 from torchlayout.program import nodes
 from torchlayout.program.nodes import Span
 from torchlayout.sizes import Facts
+from torchlayout.structs import replace
 
 QUERIES = frozenset(
     {"size", "dim", "numel", "stride", "is_contiguous", "ndimension", "nelement", "item", "element_size"}
