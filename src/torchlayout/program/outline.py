@@ -14,6 +14,7 @@ import ast
 import re
 from bisect import bisect_right
 from collections.abc import Iterable
+from functools import cached_property
 
 from torchlayout.program.entries import Entry, dotted
 from torchlayout.program.gate import by_companions, gate
@@ -120,6 +121,17 @@ class Outline:
         if found is None:
             found = self._mentions[entry] = frozenset(_MENTION.findall(self.text(entry)))
         return found
+
+    @cached_property
+    def _places(self) -> dict[str, list[int]]:
+        found: dict[str, list[int]] = {}
+        for match in _MENTION.finditer(self.source.clean):
+            found.setdefault(match[0], []).append(match.start())
+        return found
+
+    def places(self, name: str) -> list[int]:
+        """The offsets at which a word stands, wherever in the text."""
+        return self._places.get(name, [])
 
     def helpers(self, entry: Entry) -> list[Entry]:
         """Functions and classes of this file whose name the entry's text mentions, itself left out."""

@@ -265,31 +265,25 @@ def original_is_written(seen: Seen, site: Site) -> bool:
 
     Two tensors may be one where they come from one operation, or both from where nothing is known.
     """
-    from torchlayout.rules.seen import writes_in_place
-
+    written = seen.written.get(seen.unit.outline.at(site.span.line))
+    if not written:
+        return False
     visits = list(site.visits.values())
     mine = _roots(seen, frozenset().union(*(visit.made_by.get("self", frozenset()) for visit in visits)))
-    function = seen.unit.outline.at(site.span.line)
-    for key, writes in seen.trace.writes.items():
-        if key[0] == seen.trace.path and seen.unit.outline.at(key[1].line) is function:
-            if any(_may_meet(mine, _roots(seen, write.made_by)) for write in writes):
-                return True
-    for other in seen.sites:
-        if writes_in_place(other) and seen.unit.outline.at(other.span.line) is function:
-            for visit in other.visits.values():
-                if _may_meet(mine, _roots(seen, visit.made_by.get("self", frozenset()))):
-                    return True
-    return False
+    return mine is None or any(_may_meet(mine, _roots(seen, made)) for made in written)
 
 
-def _roots(seen: Seen, keys: frozenset[SiteKey]) -> set[SiteKey | None]:
-    """The operations in whose memory values lie, through views; None for memory from elsewhere."""
-    from torchlayout.rules.seen import shares
+def _roots(seen: Seen, keys: frozenset[SiteKey]) -> set[SiteKey | None] | None:
+    """The operations in whose memory values lie, through views; among them None for memory from elsewhere. None alone
+    where there are too many views to follow."""
+    from torchlayout.rules.seen import MAX_FOLLOWED, shares
     from torchlayout.sizes import NO
 
     roots: set[SiteKey | None] = set() if keys else {None}
     pending, done = list(keys), set(keys)
     while pending:
+        if len(done) > MAX_FOLLOWED:
+            return None
         key = pending.pop()
         site = seen.site(key)
         cases = [case for visit in site.visits.values() for case in visit.assumed] if site is not None else []
@@ -305,5 +299,5 @@ def _roots(seen: Seen, keys: frozenset[SiteKey]) -> set[SiteKey | None]:
     return roots
 
 
-def _may_meet(a: set[SiteKey | None], b: set[SiteKey | None]) -> bool:
-    return not a.isdisjoint(b)
+def _may_meet(a: set[SiteKey | None], b: set[SiteKey | None] | None) -> bool:
+    return b is None or not a.isdisjoint(b)

@@ -12,7 +12,7 @@ from functools import cached_property
 from torchlayout.interp.trace import Case, Origin, Site, SiteKey, Trace, Use, Visit
 from torchlayout.layouts import is_channels_last, is_contiguous, settle
 from torchlayout.ops import Alias, Alternatives, MemoryFormat, Operand, Outcome, Refused, Result
-from torchlayout.program.unit import Unit
+from torchlayout.program.unit import Entry, Unit
 from torchlayout.rules.base import Options
 from torchlayout.sizes import MAYBE, NO, YES, Facts, Truth, agree
 
@@ -49,6 +49,20 @@ class Seen:
 
     def site(self, key: SiteKey) -> Site | None:
         return self.trace.sites.get(key)
+
+    @cached_property
+    def written(self) -> dict[Entry | None, list[frozenset[SiteKey]]]:
+        """For each function, None for the module: the sites that made what it writes to in place."""
+        found: dict[Entry | None, list[frozenset[SiteKey]]] = {}
+        at = self.unit.outline.at
+        for key, writes in self.trace.writes.items():
+            if key[0] == self.trace.path:
+                found.setdefault(at(key[1].line), []).extend(write.made_by for write in writes)
+        for site in self.sites:
+            if writes_in_place(site):
+                made = (visit.made_by.get("self", frozenset()) for visit in site.visits.values())
+                found.setdefault(at(site.span.line), []).extend(made)
+        return {function: list(dict.fromkeys(made)) for function, made in found.items()}
 
     # -------------------------------------------------------------- uses
     def uses(self, key: SiteKey) -> frozenset[Use]:

@@ -108,7 +108,7 @@ def users_that_need_nothing(seen: Seen, site: Site) -> Verdict:
     pending, done = [(site.key, swaps)], 0
     while pending:
         key, swaps = pending.pop()
-        for use in sorted(seen.uses(key), key=lambda use: (use.by, use.how)):
+        for use in sorted(seen.uses(key), key=Use.sort_key):
             done += 1
             if done > MAX_STEPS:
                 raise Unclear
