@@ -6,7 +6,8 @@ function), what is redundant from the proven one alone.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import replace
 from functools import cached_property
 
 from torchlayout.interp.trace import Case, Origin, Site, SiteKey, Trace, Use, Visit
@@ -259,13 +260,38 @@ def rank_decides(visit: Visit, case: Case) -> bool:
     facts = case.facts.copy()
     for rest in rests:
         facts.bind(rest, ())
+    return not _is_refused(visit, case.bound, facts) or _works_overlapped(visit, case, parameter)
+
+
+def _is_refused(visit: Visit, bound: Mapping[str, object], facts: Facts) -> bool:
     try:
-        visit.op.apply(case.bound, facts)
+        visit.op.apply(bound, facts)
     except Refused:
-        return False
+        return True
     except AssertionError:
-        return True  # a row that cannot be run again
-    return True
+        return False  # a row that cannot be run again
+    return False
+
+
+def _works_overlapped(visit: Visit, case: Case, parameter: str) -> bool:
+    """Whether torch does what is asked if the last dimension known from the front is the first known from the back
+    (`x.transpose(0, 1)` and `x.size(-1)` of a matrix)."""
+    operand = case.operand(parameter)
+    if operand is None:
+        return False
+    layout = settle(operand.layout, case.facts)
+    gap = next(place for place, dim in enumerate(layout.dims) if dim.rest is not None)
+    if not 0 < gap < len(layout.dims) - 1 or len(layout.dims) < 4:
+        return False
+    facts = case.facts.copy()
+    last, first = layout.dims[gap - 1], layout.dims[gap + 1]
+    facts.learn_equal(last.size, first.size)
+    rest = layout.dims[gap].rest
+    assert rest is not None
+    facts.bind(rest, ())
+    dims = (*layout.dims[: gap - 1], *layout.dims[gap + 1 :])
+    bound = {**case.bound, parameter: replace(operand, layout=layout.replace(dims))}
+    return not _is_refused(visit, bound, facts)
 
 
 def refusal(site: Site, kind: str) -> tuple[Visit, Case, str] | None:
