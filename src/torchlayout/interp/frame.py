@@ -21,8 +21,8 @@ MAX_STEPS = 10_000
 """Nodes evaluated for one function that is looked at, with all that it calls; then the rest of it is unknown."""
 MAX_CALLER_STEPS = 2_500
 """The same for a function that is run only for what it hands to others."""
-MAX_FILE_STEPS = 400_000
-"""Nodes evaluated for one file."""
+MAX_FILE_STEPS = 200_000
+"""Nodes evaluated for one file: twice what the longest model files take."""
 MAX_CALL_DEPTH = 7
 """Calls of linted functions inside one another that are followed."""
 MAX_ROUNDS = 4

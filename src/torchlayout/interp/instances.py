@@ -176,6 +176,7 @@ def _opened(values: list[Value], st: State) -> list[Value]:
 
 def call_module(module: Module, arguments: Arguments, node: nodes.Call, st: State, fr: Frame) -> Value:
     """The forward of a torch module."""
+    fr.run.step()
     row = module.row
     place = fr.place(node.span)
     args = [to_argument(value, st) for value in arguments.args]
@@ -202,6 +203,7 @@ def _no_transfer(args: Any) -> Any:
 
 def run_container(container: Container, arguments: Arguments, node: nodes.Call, st: State, fr: Frame) -> Value:
     """`Sequential(...)(x)`: one module after another."""
+    fr.run.step()
     from torchlayout.interp.calls import Arguments, call_value, unknown_call
 
     inner = st.load(container.items)

@@ -155,8 +155,9 @@ same.add_(1)
         from torchlayout.rules.seen import writes_in_place
 
         for site in seen.sites:
+            in_place = writes_in_place(site)
             for visit in site.relevant():
-                found = _shared(site, visit, writes_in_place(site))
+                found = _shared(site, visit, in_place)
                 if found is not None:
                     raises, parameter, operand, facts = found
                     yield self.finding(
