@@ -236,7 +236,9 @@ class Writer:
         rank = self.env[x].dim()
         place = self.random.randrange(rank)
         size = self.env[x].shape[place]
-        part = self.random.choice(["1:", ":-1", "::2", f":{max(1, size - 1)}", "0", "-1", ":", f"{size // 2}:", "None"])
+        part = self.random.choice(
+            ["1:", ":-1", "::2", f":{self.size_text(x, place)} - 1", "0", "-1", ":", f"{size // 2}:", "None"]
+        )
         index = [":"] * place + [part]
         if self.random.random() < 0.3:
             index = ["...", part] if place == rank - 1 else [*index, "..."]
