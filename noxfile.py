@@ -1,7 +1,8 @@
-"""Sessions for development: `nox -s tests`, `oldest`, `lint`, `docs`, `full`; `nox -l` lists them."""
+"""Sessions for development: `nox -s tests`, `oldest`, `lint`, `docs`, `full`, `benchmark`; `nox -l` lists them."""
 
 from __future__ import annotations
 
+import os
 import re
 from pathlib import Path
 
@@ -71,3 +72,27 @@ def full(session: nox.Session) -> None:
     """The exhaustive tests that the default run leaves out."""
     session.install("-c", "constraints.txt", "-e", ".[test]")
     session.run("pytest", "-m", "full", *session.posargs)
+
+
+BENCHMARKED = ("torchvision==0.29.1", "timm==1.0.31", "transformers==5.24.0")
+
+
+@nox.session
+def benchmark(session: nox.Session) -> None:
+    """What linting costs beside flake8 and TorchFix: docs/performance.md with its curves."""
+    folder = Path(session.create_tmp())
+    pythons = {}
+    for name, packages in {"plain": ["flake8"], "torchfix": ["flake8", "torchfix"]}.items():
+        session.run("python", "-m", "venv", str(folder / name))
+        pythons[name] = str(folder / name / ("Scripts" if os.name == "nt" else "bin") / "python")
+        session.run(pythons[name], "-m", "pip", "install", "--quiet", *packages, external=True)
+    session.install("-c", "constraints.txt", ".")
+    sources = str(folder / "sources")
+    session.run("pip", "install", "--quiet", "--no-deps", "--upgrade", "--target", sources, *BENCHMARKED)
+    names = [requirement.partition("==")[0] for requirement in BENCHMARKED]
+    session.run(
+        "python",
+        "benchmarks/cost.py",
+        *("--plain", pythons["plain"], "--torchfix", pythons["torchfix"], "--write", *session.posargs),
+        *(f"{name}={sources}/{name}" for name in names),
+    )
