@@ -274,6 +274,9 @@ def unknown_call(
 ) -> Value:
     """A call of something that is not known."""
     record.foreign_call(fr, path, node.span, arguments.args, arguments.kwargs, st)
+    if fr.discarding == node.span:  # called for what it does, not for what it gives
+        for value in arguments.values():
+            record.possible_write(fr, value, path, node.span, st)
     forget(arguments.values(), st, fr, node.span)
     origin = next((t.origin for v in arguments.values() for t in st.tensors_in(v) if t.origin), None)
     return Opaque((fr.place(node.span), "call"), None, True, origin)

@@ -18,7 +18,7 @@ MAX_UNROLLED = 8
 def comprehension(node: nodes.Comprehension, st: State, fr: Frame) -> Value:
     """The value of a comprehension; its own names do not leak."""
     outer = st.copy()
-    loop = LoopFrame(Loop(_range_of(node), "comprehension"), changed_names((node.clauses, node.element)))
+    loop = LoopFrame(Loop(_range_of(node), "comprehension"), changed_names((node.clauses, node.element)), fr.branches)
     fr.loops.append(loop)
     context = fr.context
     values, complete = _run(node, 0, st, fr)

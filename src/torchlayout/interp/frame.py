@@ -106,6 +106,8 @@ class LoopFrame:
     loop: Loop
     assigned: frozenset[str]
     """Names that the body assigns or may change in place."""
+    branches: int = 0
+    """Branches around the loop itself, as `Frame.branches` counts them."""
     breaks: list[State] = field(default_factory=list)
     continues: list[State] = field(default_factory=list)
 
@@ -134,6 +136,10 @@ class Frame:
     """The call whose value the current statement throws away."""
     public: bool = True
     """Callers that are not known may come with other arguments."""
+    branches: int = 0
+    """How many `if`, `try` and `match` blocks there are around the current statement."""
+    caught: int = 0
+    """How many blocks around the current statement expect a RuntimeError."""
     guards: list[str] = field(default_factory=list)
     """Receivers whose `is_contiguous()` was tested around the current statement, as text."""
     homes: tuple[Hashable, ...] = ()

@@ -71,7 +71,7 @@ class Maker:
         if not known:
             known = [(outcome, False) for outcome in proven if not is_unknown(outcome)]
         if not known:
-            return Opaque((self.place, "result", *part), kind=None, origin=self._origin_before())
+            return Opaque((self.place, "result", *part), origin=self._origin_before(), strided=bool(self.tensors))
         first = known[0][0]
         if isinstance(first, Result):
             return self._tensor(proven, [(o, w) for o, w in known if isinstance(o, Result)], part)

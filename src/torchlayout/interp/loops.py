@@ -74,6 +74,12 @@ def _written_by(call: nodes.Call) -> Iterator[str]:
                 yield name
         elif func.attr in ("step", "load_state_dict", "backward"):
             yield "*"
+        elif (
+            isinstance(func.value, nodes.Name)
+            and func.value.id == "self"
+            and func.attr.startswith(("update", "_update", "set_", "reset", "_set", "_reset"))
+        ):
+            yield "self"
         elif receiver is not None and func.attr not in HARMLESS_METHODS and not receiver[:1].isupper():
             for arg in call.args:
                 if arg.keyword == "out" and (name := root_path(arg.value)):
@@ -132,7 +138,7 @@ def unchanged_in_loop(fr: Frame, receiver: nodes.Expr) -> bool:
     loop = fr.loop
     if loop is None:
         return False
-    return _fixed(receiver, loop.assigned)
+    return fr.branches == loop.branches and _fixed(receiver, loop.assigned)
 
 
 def _fixed(node: nodes.Expr, changed: frozenset[str]) -> bool:

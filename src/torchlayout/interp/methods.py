@@ -38,14 +38,17 @@ TENSOR_ONLY_METHODS = frozenset(
     "index_select gather scatter_ scatter_add_ unflatten movedim swapaxes as_strided type_as transpose_ t_ "
     "repeat_interleave stride storage_offset data_ptr ndimension mul_ add_ sub_ div_ clamp clamp_ sigmoid tanh relu "
     "cuda float half long bfloat16 to repeat topk argmax new_zeros new_ones new_full new_tensor new_empty roll "
-    "log_softmax mm split t mean sum norm cumsum einsum masked_select copy_ fill_ zero_ mT T".split()
+    "log_softmax mm split t mean sum norm cumsum einsum masked_select copy_ fill_ zero_ mT T diagonal select flip amax "
+    "amin sort cumprod logsumexp".split()
 )  # fmt: skip
 """Methods whose call tells that an unknown object is a tensor."""
 LAYOUT_CHANGING = frozenset(
     "t_ transpose_ swapaxes_ swapdims_ squeeze_ unsqueeze_ resize_ resize_as_ set_ as_strided_ permute_".split()
 )
 """Methods that change the layout of the object itself."""
-AMBIGUOUS_METHODS = frozenset("split to t repeat mean sum norm copy_ size dim flatten clone cuda float half".split())
+AMBIGUOUS_METHODS = frozenset(
+    "split to t repeat mean sum norm copy_ size dim flatten clone cuda float half diagonal select flip sort".split()
+)
 """Of these, the ones that other common objects have too: they tell it only of parameters."""
 
 

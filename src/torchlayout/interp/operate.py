@@ -61,6 +61,8 @@ def operate(
     applied = apply_row(row, bound, st, fr.place(span), fr.site(span), text or name, fr.run.proving)
     unchanged = name == "contiguous" and receiver is not None and unchanged_in_loop(fr, receiver)
     listed = record.in_lists(row, args, kwargs, st)
+    if kwargs.get("inplace") is True and args:
+        record.possible_write(fr, args[0], name, span, st)
     if name not in QUERIES:
         record.visit(fr, span, name, kind, row, applied, receiver, unchanged, listed)
     record.operand_uses(fr, applied, name, span)

@@ -7,7 +7,7 @@ from types import MappingProxyType
 
 from torchlayout.interp.frame import Frame, describe
 from torchlayout.interp.state import State
-from torchlayout.interp.tensors import Applied
+from torchlayout.interp.tensors import Applied, as_tensor
 from torchlayout.interp.trace import ForeignArgument, ForeignCall, Reveal, Site, Use, Visit, Write
 from torchlayout.interp.values import Pointer, Tensor, Value
 from torchlayout.ops import Op
@@ -46,6 +46,7 @@ def visit(
         fr.discarding == span,
         text,
         text in fr.guards,
+        fr.caught > 0,
         fr.public,
     )
 
@@ -121,6 +122,13 @@ def as_reveal(tensor: Tensor, st: State) -> Reveal:
         tuple((operand, facts.assumed_world) for operand in tensor.assumed),
         tensor.origin,
     )
+
+
+def possible_write(fr: Frame, value: Value, op: str, span: Span, st: State) -> None:
+    """Record a write into what may be a tensor."""
+    tensor = as_tensor(value, st.facts)
+    if tensor is not None:
+        write(fr, tensor, op, span, st)
 
 
 def write(fr: Frame, tensor: Tensor, op: str, span: Span, st: State) -> None:

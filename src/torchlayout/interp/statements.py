@@ -197,7 +197,9 @@ def _if(node: nodes.If, st: State, fr: Frame) -> State | None:
             continue
         guards = len(fr.guards)
         note_guards(node.test, fr)
+        fr.branches += 1
         ends.append(execute_block(block, branch, fr))
+        fr.branches -= 1
         del fr.guards[guards:]
     if not ends:
         return None
@@ -234,7 +236,10 @@ def _match(node: nodes.Match, st: State, fr: Frame) -> State | None:
 def _try(node: nodes.Try, st: State, fr: Frame) -> State | None:
     outer, fr.thrown = fr.thrown, [st.copy()]
     leaving = _Leaving(fr)
+    expecting = any(_catches_runtime_error(handler.type) for handler in node.handlers)
+    fr.caught += expecting
     end = execute_block(node.body, st, fr)
+    fr.caught -= expecting
     (thrown,), fr.thrown = fr.thrown, outer
     if end is not None and node.orelse:
         end = execute_block(node.orelse, end, fr)
@@ -295,7 +300,34 @@ def _with(node: nodes.With, st: State, fr: Frame) -> State | None:
     return _with_body(node, st, fr)
 
 
+def _catches_runtime_error(kind: nodes.Expr | None) -> bool:
+    """Whether an `except` clause takes what torch raises."""
+    if kind is None:
+        return True
+    kinds = kind.items if isinstance(kind, nodes.Sequence) else (kind,)
+    return any(
+        isinstance(one, nodes.Name) and one.id in ("RuntimeError", "Exception", "BaseException") for one in kinds
+    )
+
+
+def _expects_errors(item: nodes.Expr) -> bool:
+    """`pytest.raises(...)`, `self.assertRaises(...)`, `contextlib.suppress(...)`."""
+    if not isinstance(item, nodes.Call):
+        return False
+    name = item.func.attr if isinstance(item.func, nodes.Attribute) else getattr(item.func, "id", "")
+    return name in ("raises", "assertRaises", "assertRaisesRegex", "suppress")
+
+
 def _with_body(node: nodes.With, st: State, fr: Frame) -> State | None:
+    expecting = any(_expects_errors(item) for item, _ in node.items)
+    fr.caught += expecting
+    try:
+        return _entered(node, st, fr)
+    finally:
+        fr.caught -= expecting
+
+
+def _entered(node: nodes.With, st: State, fr: Frame) -> State | None:
     for item, target in node.items:
         value = evaluate(item, st, fr)
         if target is not None:
@@ -323,7 +355,7 @@ def _block_span(span: Span, block: nodes.Block) -> Span:
 def _for(node: nodes.For, st: State, fr: Frame) -> State | None:
     items = iterate(evaluate(node.iter, st, fr), st, fr, node.iter.span)
     rebinding = nodes.Assign((node.target,), None, None, node.span)
-    loop = LoopFrame(Loop(_block_span(node.span, node.body), "for"), changed_names((node.body, rebinding)))
+    loop = LoopFrame(Loop(_block_span(node.span, node.body), "for"), changed_names((node.body, rebinding)), fr.branches)
     fr.loops.append(loop)
     if isinstance(items, Sequence) and len(items.items) <= MAX_RANGE:
         end = _unrolled(node, items.items, loop, st, fr)
@@ -362,7 +394,9 @@ def _unrolled(node: nodes.For, items: tuple[Value, ...], loop: LoopFrame, st: St
 
 
 def _while(node: nodes.While, st: State, fr: Frame) -> State | None:
-    loop = LoopFrame(Loop(_block_span(node.span, node.body), "while"), changed_names((node.body, node.test)))
+    loop = LoopFrame(
+        Loop(_block_span(node.span, node.body), "while"), changed_names((node.body, node.test)), fr.branches
+    )
     fr.loops.append(loop)
     forever = isinstance(node.test, nodes.Const) and bool(node.test.value)
 

@@ -187,6 +187,8 @@ def _set_item(target: nodes.Subscript, value: Value, st: State, fr: Frame) -> No
         record.write(fr, written, "[]=", target.span, st)
         record.use(fr, st.tensors_in(value), "operand", "[]=", "value", target.span)
         return
+    if isinstance(holder, Opaque):
+        record.possible_write(fr, holder, "[]=", target.span, st)
     record.use(fr, st.tensors_in(value), "contained", "[]=", None, target.span)
     if not isinstance(holder, Held):
         return

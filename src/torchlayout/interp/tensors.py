@@ -67,7 +67,8 @@ def as_tensor(value: Value, facts: Facts) -> Tensor | None:
         numpy = value.kind == "ndarray"
         device = facts.symbols.device
         proven = Operand(unknown_layout(value.key, facts, name), numpy=numpy, device=device)
-        assumed = Operand(contiguous((rest,)), numpy=numpy, weak=value.weak, device=device)
+        layout = proven.layout if value.strided else contiguous((rest,))
+        assumed = Operand(layout, numpy=numpy, weak=value.weak, device=device)
         storages: frozenset[Hashable] = frozenset([("storage", value.key)])
         return Tensor((proven,), (assumed,), value.key, storages, value.origin)
     if isinstance(value, Union_):
@@ -312,6 +313,8 @@ def _cases(
         _learn_from_all(cases, facts, proven)
         known = [case for case in cases if not is_unknown(case.outcome)]
         if known and not proven:
+            if any(case.weak and is_unknown(case.outcome) for case in cases):
+                return tuple(replace(case, weak=True) for case in known)  # a path of which too little is known
             return tuple(known)
     return tuple(cases)
 

@@ -95,6 +95,8 @@ class Visit:
     """The receiver as written, shortened: `q.transpose(-2, -1)`."""
     guarded: bool = False
     """Reached only where `is_contiguous()` of the receiver was tested."""
+    caught: bool = False
+    """Stands where the code itself expects a RuntimeError (`try`, `pytest.raises`, `suppress`)."""
     public: bool = True
     """Callers that are not known may come too: the function is neither nested nor private by its name."""
 
@@ -125,6 +127,11 @@ class Site:
     @property
     def path(self) -> str:
         return self.key[0]
+
+    @property
+    def expected_to_raise(self) -> bool:
+        """Every run of it stands where the code itself expects a RuntimeError."""
+        return all(visit.caught for visit in self.visits.values())
 
     def relevant(self) -> list[Visit]:
         """The visits that count for what people see: those from known callers, where these tell anything, else the

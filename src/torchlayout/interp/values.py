@@ -44,6 +44,8 @@ class Opaque:
     origin: Origin | None = field(default=None, compare=False)
     kind: str | None = None
     """"int", "str", "tensor", "module", "ndarray" where an annotation or a use tells so much."""
+    strided: bool = False
+    """Nothing is assumed of its layout: an operator of the table made it, and could not tell."""
     size: Poly | None = None
     """What it is if it turns out to be an int: of `n * d`, where both may be ints or tensors, the product."""
 

@@ -208,7 +208,7 @@ def _copied(data: Operand, dtype: DType | None, facts: Facts) -> Outcome:
     if not data.numpy:
         return Result(preserved(data.layout, facts), dtype)
     refuse_negative(data, facts, "data")
-    return Result(contiguous(settle(data.layout, facts).shape), dtype)
+    return Result(preserved(data.layout, facts), dtype)
 
 
 def refuse_negative(data: Operand, facts: Facts, name: str) -> Truth:

@@ -63,7 +63,10 @@ def native_batch_norm(args: Args) -> Outcome:
     """three tensors: like batch_norm's; a mean and an inverse deviation for each channel (nothing without training)"""
     training = args.values.get("training", True)
     mean = args.values.get("running_mean")
-    if isinstance(mean, Operand) and args.facts.equal(mean.layout.numel, args.reaching(args.layout(), 1).sizes[1]) is NO:
+    if (
+        isinstance(mean, Operand)
+        and args.facts.equal(mean.layout.numel, args.reaching(args.layout(), 1).sizes[1]) is NO
+    ):
         raise Unknowable("statistics of another number of channels")
     if is_unknown(training):
         statistics = packed_somehow(args)

@@ -26,7 +26,12 @@ def viewed(args: Args, layout: Layout, shape: Shape) -> Outcome:
         raise Refused("view", NO_SUCH_VIEW, shape=infer_shape(layout.numel, settle_shape(shape, facts), facts))
     operand = args.operand()
     return Result(
-        settle(answer.layout, facts), operand.dtype, YES, operand.numpy, exists=answer.exists, by_chance=answer.by_chance
+        settle(answer.layout, facts),
+        operand.dtype,
+        YES,
+        operand.numpy,
+        exists=answer.exists,
+        by_chance=answer.by_chance,
     )
 
 

@@ -134,7 +134,7 @@ def elementwise_layout(values: Sequence[Any], facts: Facts, numbers: bool = Fals
         found = output_layout(layouts, shape, facts, numbers)
         if None not in found.strides or not facts.assumed:
             return found
-    if not facts.assumed:
+    if not facts.assumed or (blank and shape == ()):
         raise Unknowable("the operands' shapes cannot be compared")
     return _assumed_layout(values, layouts, _widest(layouts, facts) if shape is None else shape, facts)
 

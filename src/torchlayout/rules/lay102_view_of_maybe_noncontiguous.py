@@ -143,7 +143,7 @@ from_somewhere(lambda: torch.randn(3, 4))
 
     def check(self, seen: Seen) -> Iterator[Finding]:
         for site in seen.sites:
-            found = None if refusal(site) is not None else doubtful(site)
+            found = None if site.expected_to_raise or refusal(site) is not None else doubtful(site)
             if found is not None:
                 yield self.finding(seen, site, *found)
 
@@ -151,6 +151,7 @@ from_somewhere(lambda: torch.randn(3, 4))
         from torchlayout.layouts import settle
         from torchlayout.rules import mend, tell
         from torchlayout.rules.finding import Finding
+        from torchlayout.rules.seen import is_weak
 
         here = seen.trace.path
         parameter = case.refused.parameter if case.refused is not None else "self"
@@ -171,7 +172,10 @@ from_somewhere(lambda: torch.randn(3, 4))
             message = f"`{site.name}` raises{fails}: {what} does not exist over {layout}"
         else:
             message = f"`{site.name}` may raise: whether {what} exists over {layout} depends on the sizes"
-        message += f"{tell.made_by(origin, here)}; {remedy(site)}"
+        message += tell.made_by(origin, here)
+        if is_weak(visit, case):
+            message += " (what comes from code that is not read is taken to be contiguous)"
+        message += f"; {remedy(site)}"
         related = tell.history(origin, here, site.span) + tell.called_from(visit.caller, here)
         fix = mend.use_reshape(seen, site.key, site.name)
         return Finding(self.code, message, site.span, related, fix, drawing=tell.drawing(visit, case, site.name))

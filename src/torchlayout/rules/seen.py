@@ -133,8 +133,12 @@ class Seen:
 
 
 # ---------------------------------------------------------------- sites
+KEEPING_DATA = frozenset({"requires_grad_", "share_memory_", "pin_memory_", "rename_", "retain_grad"})
+"""Methods that end like in-place ones and write no data."""
+
+
 def writes_in_place(site: Site) -> bool:
-    return any(visit.op.alias is Alias.INPLACE for visit in site.visits.values())
+    return site.name not in KEEPING_DATA and any(visit.op.alias is Alias.INPLACE for visit in site.visits.values())
 
 
 def known_visits(site: Site) -> list[Visit]:
@@ -256,7 +260,8 @@ def rank_decides(visit: Visit, case: Case) -> bool:
     operand = case.operand(parameter)
     rests = [dim.rest for dim in settle(operand.layout, case.facts).dims if dim.rest] if operand is not None else []
     if not rests:
-        return False
+        learnt_later = operand is not None and any(dim.rest for dim in operand.layout.dims)
+        return learnt_later and not _is_refused(visit, case.bound, case.facts)
     facts = case.facts.copy()
     for rest in rests:
         facts.bind(rest, ())
