@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from torchlayout.interp import record
+from torchlayout.interp import attributes, builtin_calls, expressions, methods, project, record
 from torchlayout.interp.forgetting import forget
 from torchlayout.interp.frame import Frame, describe
 from torchlayout.interp.functions import call_function
@@ -61,8 +61,7 @@ class Arguments:
 
 def evaluate_arguments(node: nodes.Call, st: State, fr: Frame) -> Arguments:
     """The values of a call's arguments, in the order Python evaluates them, starred ones unpacked where known."""
-    from torchlayout.interp.expressions import evaluate
-
+    evaluate = expressions.evaluate
     found = Arguments([], {})
     for arg in node.args:
         value = evaluate(arg.value, st, fr)
@@ -89,8 +88,7 @@ def evaluate_arguments(node: nodes.Call, st: State, fr: Frame) -> Arguments:
 
 def call(node: nodes.Call, st: State, fr: Frame) -> Value:
     """The value of a call expression."""
-    from torchlayout.interp.expressions import evaluate
-
+    evaluate = expressions.evaluate
     if isinstance(node.func, nodes.Attribute):
         receiver = evaluate(node.func.value, st, fr)
         if isinstance(receiver, Path):
@@ -155,10 +153,7 @@ def call_linted(
 
 def call_path(path: str, arguments: Arguments, node: nodes.Call, st: State, fr: Frame) -> Value:
     """Call something imported or builtin, by its dotted path."""
-    from torchlayout.interp.builtin_calls import BUILTIN_CALLS
-    from torchlayout.interp.project import resolve_import
-
-    special = BUILTIN_CALLS.get(path)
+    special = builtin_calls.BUILTIN_CALLS.get(path)
     if special is not None:
         value = special(arguments, node, st, fr)
         if value is not None:
@@ -182,7 +177,7 @@ def call_path(path: str, arguments: Arguments, node: nodes.Call, st: State, fr: 
     row = find_module(path)
     if row is not None:
         return make_module(row, arguments, node, st, fr)
-    found = resolve_import(path, fr)
+    found = project.resolve_import(path, fr)
     if found is not None and not isinstance(found, Path):
         return call_value(found, arguments, node, st, fr)
     return unknown_call(path, arguments, node, st, fr)
@@ -218,22 +213,19 @@ def call_method(
     fr: Frame,
 ) -> Value:
     """`receiver.name(...)`."""
-    from torchlayout.interp.attributes import get_attribute
-    from torchlayout.interp.methods import container_method, opaque_method, tensor_method
-
     if isinstance(receiver, Tensor):
-        return tensor_method(receiver, name, arguments, node, receiver_node, st, fr)
+        return methods.tensor_method(receiver, name, arguments, node, receiver_node, st, fr)
     if isinstance(receiver, Opaque):
-        return opaque_method(receiver, name, arguments, node, receiver_node, st, fr)
+        return methods.opaque_method(receiver, name, arguments, node, receiver_node, st, fr)
     if isinstance(receiver, Union_):
         tensor = as_tensor(receiver, st.facts) if find_method(name) and _has_tensor(receiver) else None
         if tensor is not None:
-            return tensor_method(tensor, name, arguments, node, receiver_node, st, fr)
+            return methods.tensor_method(tensor, name, arguments, node, receiver_node, st, fr)
         return _each(
             receiver, lambda choice: call_method(choice, name, arguments, node, receiver_node, st, fr), node, fr
         )
     if isinstance(receiver, (Held, Sequence, Many, Dictionary, str, Container)):
-        return container_method(receiver, name, arguments, node, st, fr)
+        return methods.container_method(receiver, name, arguments, node, st, fr)
     if isinstance(receiver, Instance) and name in ("parameters", "modules", "state_dict", "named_parameters"):
         return Many(Opaque((fr.place(node.span), "parameter"), None, True, None, "tensor"), "generator")
     if isinstance(receiver, (Module, Instance)) and name in SELF_RETURNING:
@@ -242,7 +234,7 @@ def call_method(
         return _register(receiver, arguments, node, st, fr)
     if isinstance(receiver, Module) and name == "forward":
         return call_module(receiver, arguments, node, st, fr)
-    found_value = get_attribute(receiver, name, node.span, st, fr)
+    found_value = attributes.get_attribute(receiver, name, node.span, st, fr)
     if isinstance(found_value, Bound) and found_value.receiver is receiver:
         return unknown_call(f".{name}", arguments, node, st, fr)
     if isinstance(found_value, Opaque) and isinstance(receiver, Instance):
@@ -256,8 +248,6 @@ SELF_RETURNING = frozenset({"to", "cuda", "cpu", "eval", "train", "half", "float
 
 def _register(receiver: Instance, arguments: Arguments, node: nodes.Call, st: State, fr: Frame) -> Value:
     """`self.register_buffer("name", tensor)`."""
-    from torchlayout.interp.attributes import set_attribute
-
     given = [*arguments.args, *(arguments.kwargs[k] for k in ("name", "tensor", "param") if k in arguments.kwargs)]
     if len(given) >= 2 and isinstance(given[0], str):
         tensor = given[1]
@@ -265,7 +255,7 @@ def _register(receiver: Instance, arguments: Arguments, node: nodes.Call, st: St
             tensor = Tensor(
                 tensor.proven, tensor.assumed, tensor.ident, tensor.storages, tensor.origin, tensor.made_by, True
             )
-        set_attribute(receiver, given[0], tensor, node.span, st, fr)
+        attributes.set_attribute(receiver, given[0], tensor, node.span, st, fr)
     return None
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from torchlayout.interp import record, shapes
+from torchlayout.interp import calls, record, shapes
 from torchlayout.interp.attributes import get_attribute
 from torchlayout.interp.builtin_calls import iterate
 from torchlayout.interp.frame import Frame
@@ -17,7 +17,7 @@ from torchlayout.interp.names import lookup
 from torchlayout.interp.numbers import arithmetic, compare_values, negate
 from torchlayout.interp.operate import operate, subscript
 from torchlayout.interp.refine import assume, truth_of
-from torchlayout.interp.state import State, join_states
+from torchlayout.interp.state import State, join_states, settled
 from torchlayout.interp.tensors import NOT_TENSORS, as_size, as_tensor
 from torchlayout.interp.text import expression_text
 from torchlayout.interp.values import (
@@ -83,9 +83,7 @@ def _attribute(node: nodes.Attribute, st: State, fr: Frame) -> Value:
 
 
 def _call(node: nodes.Call, st: State, fr: Frame) -> Value:
-    from torchlayout.interp.calls import call
-
-    return call(node, st, fr)
+    return calls.call(node, st, fr)
 
 
 # ---------------------------------------------------------------- containers
@@ -313,8 +311,6 @@ def _conditional(node: nodes.Conditional, st: State, fr: Frame) -> Value:
 
 
 def settled_in(value: Value, st: State) -> Value:
-    from torchlayout.interp.state import settled
-
     return settled(value, st.facts)
 
 

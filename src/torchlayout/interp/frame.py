@@ -6,6 +6,7 @@ from collections.abc import Hashable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from torchlayout.interp.assumptions import size_bounds
+from torchlayout.interp.text import expression_text
 from torchlayout.interp.trace import Loop, SiteKey, Trace
 from torchlayout.interp.values import Class, Value
 from torchlayout.program.nodes import Span
@@ -169,7 +170,5 @@ class Frame:
 
 def describe(node: nodes.Expr, limit: int = 60) -> str:
     """An expression as text, for messages: names, attributes and simple calls; "..." for what is long."""
-    from torchlayout.interp.text import expression_text
-
     text = expression_text(node)
     return text if len(text) <= limit else "..." + text[-(limit - 3) :]

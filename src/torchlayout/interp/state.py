@@ -126,17 +126,12 @@ def join_states(a: State | None, b: State | None, key: Hashable) -> State | None
 def _join_maps(
     left: dict[Name, Value], right: dict[Name, Value], a: State, b: State, facts: Facts, key: Hashable
 ) -> dict[Name, Value]:
-    merged: dict[Name, Value] = {}
+    merged = {**left, **right}  # in the order of the left, then what only the right has
     for name, value in left.items():
-        other = right.get(name, value)
-        if value is other:
-            merged[name] = value
-        else:
+        other = merged[name]
+        if value is not other:
             one, two = _alike(settled(value, a.facts), settled(other, b.facts), a, b)
             merged[name] = cap(join(one, two, (key, name)), (key, name), facts)
-    for name, value in right.items():
-        if name not in merged:
-            merged[name] = value
     return merged
 
 

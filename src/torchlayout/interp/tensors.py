@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Hashable, Mapping, Sequence
+from functools import cache
 from typing import Any
 
 from torchlayout.interp.assumptions import apply_to
@@ -45,6 +46,7 @@ from torchlayout.ops import (
     Result,
 )
 from torchlayout.ops import Many as ManyOutcome
+from torchlayout.ops.signature import parse
 from torchlayout.ops.values import Deferred, is_unknown
 from torchlayout.sizes import MAYBE, YES, Facts, Poly, Rest
 from torchlayout.structs import replace, struct
@@ -216,9 +218,16 @@ def apply_row(
     proving: bool = True,
 ) -> Applied:
     """Apply a row of the table."""
-    kinds = {p.name: "Tensor" if p.name == "operands" else p.kind for p in row.signature.parameters}
-    kinds.update({name: "Tensor" for name in bound if name not in kinds})
+    kinds = _kinds(row.schema)
+    if len(bound) > len(kinds):
+        kinds = kinds | {name: "Tensor" for name in bound if name not in kinds}
     return apply(row.apply, row.alias, kinds, bound, state, place, site, origin_text, proving)
+
+
+@cache
+def _kinds(schema: str) -> dict[str, str]:
+    """The schema type of each parameter."""
+    return {p.name: "Tensor" if p.name == "operands" else p.kind for p in parse(schema).parameters}
 
 
 def _same_in_both(tensor: Tensor) -> bool:
@@ -268,12 +277,12 @@ def _resolve(value: Any, kind: str, facts: Facts) -> Any:
     return value
 
 
-def _tensors(value: Any) -> list[Tensor]:
+def _tensors(value: Any) -> Sequence[Tensor]:
     if isinstance(value, Tensor):
-        return [value]
-    if isinstance(value, ManyOutcome):
-        return _tensors(value.item)
-    return [t for item in value for t in _tensors(item)] if isinstance(value, tuple) else []
+        return (value,)
+    if isinstance(value, tuple):
+        return [t for item in value for t in _tensors(item)] if value else ()
+    return _tensors(value.item) if isinstance(value, ManyOutcome) else ()
 
 
 def _cases(
@@ -282,7 +291,9 @@ def _cases(
     """One case for each combination of the tensors' alternatives; those that cannot be (mismatched) drop out."""
     distinct: list[Tensor] = []
     for value in template.values():
-        distinct.extend(t for t in _tensors(value) if not any(t is other for other in distinct))
+        for tensor in _tensors(value):
+            if not any(tensor is other for other in distinct):
+                distinct.append(tensor)
     options = [tensor.proven if proven else tensor.assumed for tensor in distinct]
     total = 1
     for option in options:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from torchlayout.program import nodes
 
 
+@lru_cache(maxsize=1024)  # the same few are asked for on every turn and from every caller
 def expression_text(node: nodes.Expr) -> str:
     """`x.transpose(1, 2)`; "..." stands for anything that is not a name, a constant or a simple call of them."""
     if isinstance(node, nodes.Name):

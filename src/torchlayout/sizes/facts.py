@@ -23,6 +23,7 @@ from torchlayout.sizes.polynomial import (
     single_atom,
     substitute,
 )
+from torchlayout.sizes.symbols import Rest, Shape, Symbols
 from torchlayout.sizes.truth import MAYBE, NO, YES, Truth, truth
 from torchlayout.sizes.unknowns import Rest, Shape, Symbols
 

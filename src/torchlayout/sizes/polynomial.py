@@ -14,7 +14,7 @@ from operator import attrgetter, mul
 from typing import TYPE_CHECKING, Union
 
 if TYPE_CHECKING:
-    from torchlayout.sizes.facts import Symbols
+    from torchlayout.sizes.symbols import Symbols
 
 MAX_TERMS = 48
 """A polynomial with more terms is not followed: it becomes an atom of its own."""
@@ -34,7 +34,7 @@ class Atom:
     large; without one, polynomials over the atom grow without limit.
     """
 
-    __slots__ = ("home", "index", "key", "least", "name")
+    __slots__ = ("_alone", "home", "index", "key", "least", "name")
 
     def __init__(
         self, index: int, key: Hashable, name: str | None, least: int | None, home: Symbols | None = None
@@ -44,6 +44,7 @@ class Atom:
         self.name = name
         self.least = least
         self.home = home
+        self._alone: Poly | None = None
 
     def __lt__(self, other: Atom) -> bool:
         return self.index < other.index
@@ -203,7 +204,10 @@ def _is_natural(size: Size) -> bool:
 
 
 def of_atom(atom: Atom) -> Poly:
-    return Poly({(atom,): 1})
+    """The polynomial that is just this atom, the same object each time, for its hash is kept with it."""
+    if atom._alone is None:
+        atom._alone = Poly({(atom,): 1})
+    return atom._alone
 
 
 def product(sizes: Iterable[Size]) -> Size:
