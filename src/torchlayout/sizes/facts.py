@@ -364,6 +364,8 @@ class Facts:
             name = "?"
         lows = [self.proven_world.bounds(value)[0] for value in (a, b)]
         least = 0 if all(low is not None and low >= 0 for low in lows) else None
+        if kind == "min" and least == 0 and 1 in (a, b):
+            return 1  # a size that is not known to be 0 counts as above 0
         return self.symbols.atom((kind, first, second), None if "?" in name else name, least)
 
     # ------------------------------------------------------------ learning
