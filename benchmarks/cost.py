@@ -5,7 +5,7 @@
 
 Each figure is the user CPU time of a whole command in one process, which other work on the machine disturbs least.
 The commands that are compared run in turn, and a ratio is the median of the ratios of such rounds. Memory is the
-largest resident set. The curves are drawn over programs made for the purpose (`programs.py`).
+largest resident set. The curves are drawn over programs made for the purpose (`written.py`).
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from chart import Series, line_chart
-from programs import long_function, many_functions
+from written import long_function, many_functions
 
 HERE = Path(__file__).resolve().parent
 PAGE = HERE.parent / "docs" / "performance.md"
@@ -124,7 +124,7 @@ def main() -> None:
     options = parser.parse_args()
     commands = Commands(options.plain, options.torchfix, options.ours)
     for command in commands.flake8.values():  # the first run of each compiles its modules
-        run([*command, str(HERE / "programs.py")], HERE)
+        run([*command, str(HERE / "written.py")], HERE)
     lines = [f"{versions(options.ours)}; medians of {options.rounds} rounds.", ""]
     lines += [
         "| sources | command | user CPU time | times flake8 | memory over flake8 |",

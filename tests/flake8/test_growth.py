@@ -15,7 +15,7 @@ import torchlayout
 from torchlayout.flake8_plugin import Plugin
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
-from programs import HEAD, long_function, many_functions
+from written import HEAD, long_function, many_functions
 
 MAX_MEMORY = 60 * 2**20
 

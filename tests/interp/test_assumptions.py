@@ -39,7 +39,8 @@ def test_a_parameter_given_by_name_is_that_number() -> None:
 
 
 def test_operators_newer_than_the_target_are_not_known() -> None:
-    program = "import torch\nfrom torchlayout import reveal_layout\n\nx = torch.zeros(2, 1, 3).squeeze((0, 1))\nreveal_layout(x)\n"
+    head = "import torch\nfrom torchlayout import reveal_layout\n\n"
+    program = head + "x = torch.zeros(2, 1, 3).squeeze((0, 1))\nreveal_layout(x)\n"
     new = check(program, "program.py", Settings(target_torch_version="2.4"))[0].layout
     old = check(program, "program.py", Settings(target_torch_version="1.13"))[0].layout
     assert new is not None and old is not None

@@ -53,7 +53,9 @@ def said(path: str, *args: Any, facts: Facts | None = None) -> Any:
 
 @pytest.mark.parametrize(("name", "args"), CALLS, ids=lambda value: str(value).replace(" ", ""))
 def test_like_torchvision(name: str, args: list[Any]) -> None:
-    pytest.importorskip("torchvision.transforms.v2.functional", reason="torchvision is not among the packages that the tests need")
+    pytest.importorskip(
+        "torchvision.transforms.v2.functional", reason="torchvision is not among the packages that the tests need"
+    )
     for shape in ((3, 6, 8), (2, 3, 6, 8)):
         for _, x in variants(torch.rand(shape), shrink=False):
             for prefix in (V1, V2):
@@ -64,7 +66,9 @@ def test_like_torchvision(name: str, args: list[Any]) -> None:
 
 
 def test_arrays_like_torchvision() -> None:
-    pytest.importorskip("torchvision.transforms.v2.functional", reason="torchvision is not among the packages that the tests need")
+    pytest.importorskip(
+        "torchvision.transforms.v2.functional", reason="torchvision is not among the packages that the tests need"
+    )
     for array in (np.zeros((4, 5, 3), np.float32), np.zeros((4, 5), np.uint8), np.zeros((3, 4, 5), np.uint8).T):
         for path in (f"{V1}to_tensor", f"{V2}to_image"):
             verdict = check_call(path, [array])

@@ -81,6 +81,8 @@ def _len(arguments: Arguments, node: nodes.Call, st: State, fr: Frame) -> Value:
         rests = [item for item in value.items if isinstance(item, Rest)]
         if not rests:
             return len(value.items)
+        if not all(isinstance(item, (int, Poly, Rest)) for item in value.items):
+            return Opaque(("rank", rests[0].key), None, True, None, "int")
         settled = settle_shape(tuple(value.items), st.facts)
         if not any(isinstance(item, Rest) for item in settled):
             return len(settled)

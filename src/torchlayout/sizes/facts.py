@@ -25,7 +25,6 @@ from torchlayout.sizes.polynomial import (
 )
 from torchlayout.sizes.symbols import Rest, Shape, Symbols
 from torchlayout.sizes.truth import MAYBE, NO, YES, Truth, truth
-from torchlayout.sizes.unknowns import Rest, Shape, Symbols
 
 MAX_REWRITES = 20
 """Rounds of replacement after which a size is left as it is."""
