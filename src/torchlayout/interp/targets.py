@@ -53,7 +53,9 @@ def bind_target(target: nodes.Expr, value: Value, st: State, fr: Frame) -> None:
 
 def bind_name(name: str, value: Value, st: State, fr: Frame) -> None:
     """A name for a value; unknown sizes without a name of their own take it over."""
-    if isinstance(value, Poly):
+    if name.strip("_") == "":
+        pass  # `_` is no name for anything
+    elif isinstance(value, Poly):
         atom = single_atom(value)
         if atom is not None and (atom.name is None or _is_query_name(atom.name)):
             atom.name = name
@@ -69,6 +71,11 @@ def bind_name(name: str, value: Value, st: State, fr: Frame) -> None:
         st.env[name] = value
 
 
+def _name_of(target: nodes.Expr) -> str | None:
+    """What a target calls a size; None for `_` and for what is no name."""
+    return target.id if isinstance(target, nodes.Name) and target.id.strip("_") else None
+
+
 def _is_query_name(name: str) -> bool:
     return name.endswith(")") and (".size(" in name or "len(" in name)
 
@@ -77,9 +84,7 @@ def _unpack(target: nodes.Sequence, value: Value, st: State, fr: Frame) -> None:
     """`a, b, *rest = value`."""
     names = target.items
     star = next((i for i, item in enumerate(names) if isinstance(item, nodes.Starred)), None)
-    items = _parts(
-        value, len(names), star, [n.id if isinstance(n, nodes.Name) else None for n in names], target, st, fr
-    )
+    items = _parts(value, len(names), star, [_name_of(n) for n in names], target, st, fr)
     for item, part in zip(names, items, strict=True):
         bind_target(item, part, st, fr)
 
