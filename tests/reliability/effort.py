@@ -12,8 +12,12 @@ from types import FrameType
 from typing import Any
 
 
-class TooMuchWork(KeyboardInterrupt):
-    """The limit is reached. A KeyboardInterrupt, for the engine turns any other exception into a finding."""
+class TooMuchWork(AssertionError):
+    """The work takes more calls than it may."""
+
+
+class _BreakOff(KeyboardInterrupt):
+    """Ends the work. A KeyboardInterrupt, for the engine turns any other exception into a finding."""
 
 
 def calls_of(work: Callable[[], Any], limit: int = sys.maxsize) -> int:
@@ -24,14 +28,17 @@ def calls_of(work: Callable[[], Any], limit: int = sys.maxsize) -> int:
         nonlocal count
         if event in ("call", "c_call"):
             count += 1
-            if count > limit:
-                sys.setprofile(None)
-                raise TooMuchWork(f"more than {limit:,} calls")
+            if count > limit:  # and so on every further call: what is raised in a destructor is lost
+                raise _BreakOff
 
     before = sys.getprofile()
     sys.setprofile(note)
     try:
         work()
+    except _BreakOff:
+        pass
     finally:
         sys.setprofile(before)
+    if count > limit:
+        raise TooMuchWork(f"more than {limit:,} calls")
     return count
