@@ -29,7 +29,9 @@ FACTS = {
     "some of them pack": ["x.t().topk(2, 0).values", "x.t().gather(0, i)", "x.t().index_select(0, k)"],
     "column-major results": ["torch.linalg.cholesky(s)", "torch.linalg.inv(s)", "torch.linalg.qr(s).Q"],
     "to(memory_format=) may do nothing": ["x.t().to(memory_format=torch.contiguous_format)"],
-    "slices": ["v[:, 0]", "v[:, 1:]", "v[1:]", "v.chunk(2, 1)[0]", "v.split(2, 0)[0]", "v.unbind(1)[0]", "v.narrow(1, 0, 2)"],
+    "slices": [
+        "v[:, 0]", "v[:, 1:]", "v[1:]", "v.chunk(2, 1)[0]", "v.split(2, 0)[0]", "v.unbind(1)[0]", "v.narrow(1, 0, 2)",
+    ],
     "sizes of 1 never matter": ["torch.randn(1, 5).t()", "v[:1].transpose(0, 1)"],
     "views that split": ["v.permute(0, 2, 1).view(4, 6, 1, 3)", "v.permute(0, 2, 1).view(2, 2, 6, 3)"],
     "expanded": ["torch.ones(1, 3).expand(2, 3)", "torch.ones(1, 3).expand(2, 3).clone()"],
