@@ -80,12 +80,19 @@ class Run:
         """Functions, by name and line, all of whose calls are run: what they are handed is all that they meet."""
         self.root: Hashable = None
         """The first part of the context of all that is run for the function being looked at."""
+        self.visited: list[tuple[SiteKey, tuple[Hashable, ...]]] = []
+        """The sites visited since `start`, each with its context."""
         self.left_off = False
         """Some function was not followed to its end, or some call not at all."""
         self.entered: set[tuple[str, int]] = set()
         """Functions that were run from a call, by name and line."""
         self.imported: dict[tuple[str, str], Value | None] = {}
         """What names imported from other files of the project are, by importing file and dotted path."""
+
+    def start(self, root: Hashable) -> None:
+        """Begin with another function."""
+        self.root = root
+        self.visited.clear()
 
     def step(self) -> None:
         self.steps += 1

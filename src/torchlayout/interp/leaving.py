@@ -15,19 +15,20 @@ def leave_off(activity: Run) -> None:
     """
     activity.left_off = True
     trace, root = activity.trace, activity.root
-    for key, site in list(trace.sites.items()):
-        for context, visit in list(site.visits.items()):
-            if not (isinstance(context, tuple) and context[0] == root) and context != root:
-                continue
-            if visit.loop is not None or (isinstance(context, tuple) and len(context) > 1):
-                del site.visits[context]
-            trace.uses.setdefault(key, set()).add(Use("argument", "...", None, key, False))
+    for key, context in dict.fromkeys(activity.visited):
+        site = trace.sites.get(key)
+        visit = None if site is None else site.visits.get(context)
+        if site is None or visit is None or context[0] != root:
+            continue
+        if visit.loop is not None or len(context) > 1:
+            del site.visits[context]
+        trace.uses.setdefault(key, set()).add(Use("argument", "...", None, key, False))
         if not site.visits:
             del trace.sites[key]
     for span, contexts in list(trace.reveals.items()):
-        for context in list(contexts):
-            if context == root or (isinstance(context, tuple) and context[0] == root):
-                del contexts[context]
+        for reached in list(contexts):
+            if reached == root or (isinstance(reached, tuple) and reached[0] == root):
+                del contexts[reached]
         if not contexts:
             del trace.reveals[span]
 

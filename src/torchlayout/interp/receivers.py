@@ -36,6 +36,8 @@ from torchlayout.sizes import YES, Facts, Rest, Shape
 
 MAX_SUBCLASSES = 6
 """Classes of the file derived from one, as whose object a method of it is looked at too."""
+MAX_CONSIDERED = 64
+"""Classes derived from one among which those are looked for."""
 MAX_WRITERS = 8
 """Methods of one class, beside `__init__`, whose writes to attributes are followed; with more, all are unknown."""
 
@@ -213,9 +215,13 @@ def _without_sizes(operand: Operand, facts: Facts, key: Hashable) -> Operand:
 def heirs(owner: Entry, entry: Entry, unit: Unit) -> list[Entry]:
     """Classes of the file that inherit the method and override something that it, or `__init__`, may meet."""
     called = unit.outline.mentions(entry)
+    considered = 0
     found: list[Entry] = []
     for other in unit.outline.entries:
         if other.is_class and other is not owner and unit.descends(other, owner):
+            considered += 1
+            if considered > MAX_CONSIDERED:
+                break
             if unit.method(other, entry.name) is entry and _overrides(other, owner, called, unit):
                 found.append(other)
     return found

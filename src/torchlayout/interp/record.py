@@ -33,6 +33,7 @@ def visit(
         site = fr.run.trace.sites[key] = Site(key, name, kind)
     loop = fr.loop
     text = describe(receiver) if receiver is not None else name
+    fr.run.visited.append((key, fr.context))
     site.visits[fr.context] = Visit(
         op,
         applied.proven,

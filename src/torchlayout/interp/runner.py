@@ -109,7 +109,7 @@ def _run_alone(function: Function, receiver: Value, state: State, activity: Run,
         activity, function.unit, function.name, (root,), function.closure, owner=function.owner, receiver=receiver,
         outer_loop=loop, public=(function.name, function.node.span.line) not in activity.private,
     )  # fmt: skip
-    activity.root = root
+    activity.start(root)
     nested = len(activity.nested)
     _, end = run_body(function, own_arguments(function, receiver, state, frame), state, frame)
     state = state if end is None else end
@@ -146,7 +146,7 @@ def _look_at_module(activity: Run) -> None:
     activity.steps = 0
     unit = activity.unit
     frame = Frame(activity, unit, "<module>", ("module",), {})
-    activity.root = "module"
+    activity.start("module")
     try:
         execute_block(unit.module_block(), State({}, {}, activity.new_facts()), frame)
     except CannotLower as error:
