@@ -1,91 +1,23 @@
-"""No input makes the linter fail, hang, or answer differently the second time.
-
-Ordinary code is turned into tensor code by renaming methods (`append` becomes `view`, and so on): every function then
-holds something to analyze, in shapes of code that nobody wrote for this linter.
-"""
+"""No input makes the linter fail. (What a failure of its own becomes is told in tests/check/test_engine.py.)"""
 
 from __future__ import annotations
 
-import io
 import random
-import subprocess
-import sys
-import sysconfig
-import tokenize
 import warnings
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from checking import EVERYTHING, OWN_SOURCES, as_is, as_tensor_code, checked, installed, mangled, sound, texts_of
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from torchlayout.check.engine import analyze
-from torchlayout.check.reading import UnreadableSource, read, split_lines
-from torchlayout.check.results import FileResult
-from torchlayout.check.settings import Settings
-
-EVERYTHING = Settings(select=("LAY",), report_unused_suppressions=True)
-OWN_SOURCES = sorted(Path(__file__).parents[2].joinpath("src", "torchlayout").rglob("*.py"))
-
-RENAMED = {
-    "append": "view",
-    "get": "contiguous",
-    "join": "transpose",
-    "format": "permute",
-    "items": "t",
-    "startswith": "reshape",
-    "strip": "clone",
-    "split": "unbind",
-    "read": "expand",
-    "write": "add_",
-    "update": "copy_",
-    "match": "flatten",
-    "group": "select",
-    "path": "shape",
-    "name": "T",
-    "value": "mT",
-}
-
-
-def as_tensor_code(text: str) -> str:
-    """The text with its methods renamed, an import of torch at the end, and a word for every rule."""
-    for old, new in RENAMED.items():
-        text = text.replace(f".{old}", f".{new}").replace(f"({old}", f"(torch.{new}")
-    return text + "\nimport torch  # .view( .contiguous( reveal_layout\n"
-
-
-def checked(text: str, where: object) -> FileResult:
-    result = analyze(text, str(where), EVERYTHING, always_parse=True)
-    failures = [finding.message for finding in result.findings if finding.code == "LAY901"]
-    assert not failures, f"{where}: {failures}\n{result.notes[-1]}"
-    lines = len(split_lines(text)) + 1
-    for finding in result.findings:
-        assert 1 <= finding.span.line <= finding.span.end_line <= lines, (where, finding)
-    return result
 
 
 @pytest.mark.parametrize("path", OWN_SOURCES[::6], ids=lambda path: path.name)
 def test_ordinary_code_as_tensor_code(path: Path) -> None:
     text = as_tensor_code(path.read_text(encoding="utf-8"))
     assert checked(text, path) == checked(text, path)
-
-
-def mangled(text: str, chance: random.Random) -> str:
-    """The text with a few tokens dropped, doubled or swapped."""
-    try:
-        tokens = list(tokenize.generate_tokens(io.StringIO(text).readline))
-    except (tokenize.TokenError, SyntaxError):
-        return text[: chance.randrange(len(text))]
-    lines = text.splitlines(keepends=True)
-    for token in sorted(chance.sample(tokens, min(3, len(tokens))), key=lambda token: token.start, reverse=True):
-        (row, start), (end_row, end) = token.start, token.end
-        if row != end_row or row > len(lines):
-            continue
-        line = lines[row - 1]
-        change = {0: "", 1: line[start:end] * 2, 2: chance.choice(tokens).string}[chance.randrange(3)]
-        lines[row - 1] = line[:start] + change + line[end:]
-    return "".join(lines)
 
 
 @pytest.mark.parametrize("seed", range(60))
@@ -117,7 +49,21 @@ def test_any_valid_program(source: str) -> None:
     checked(source, "a generated program")
 
 
+DEEP = 199
+"""Brackets inside one another that Python itself still takes."""
+
 NESTED = {
+    "199 parentheses": "x = " + "(" * DEEP + "y.view(6)" + ")" * DEEP,
+    "199 lists": "x = torch.stack(" + "[" * DEEP + "y.t()" + "]" * DEEP + ").contiguous()",
+    "199 calls": "x = " + "torch.relu(" * DEEP + "y.t()" + ")" * DEEP + ".contiguous()",
+    "199 subscripts": "x = " + "y[" * DEEP + "0" + "]" * DEEP + ".contiguous()",
+    "199 dicts": "x = " + "{'a': " * DEEP + "y.t().contiguous()" + "}" * DEEP,
+    "199 lambdas": "x = " + "lambda: (" * DEEP + "y.t().contiguous()" + ")" * DEEP,
+    "199 comprehensions": "x = " + "[" * DEEP + "y.t().contiguous()" + " for a in b]" * DEEP,
+    "500 conditions": "x = " + "y.t() if c else " * 500 + "y.contiguous()",
+    "500 signs": "x = (" + "-" * 500 + "y.t()).contiguous()",
+    "500 binary operators": "x = " + "y.t() @ " * 500 + "y.contiguous()",
+    "500 attributes": "x = y" + ".T" * 500 + ".contiguous()",
     "parentheses": "x = " + "(" * 90 + "y.view(6)" + ")" * 90,
     "lists": "x = " + "[" * 90 + "y.view(6)" + "]" * 90,
     "calls": "x = " + "f(" * 90 + "y.view(6)" + ")" * 90,
@@ -188,57 +134,76 @@ def test_every_syntax(name: str, end: str) -> None:
     checked(("import torch\n" + SYNTAX[name] + "\n").replace("\n", end), name)
 
 
-FINDINGS = """import torch
-
-def heads(x, mask):
-    b, h, t, d = x.shape
-    y = x.transpose(1, 2)
-    if mask:
-        y = y.flip(0)
-    for _ in range(3):
-        z = y.contiguous()
-    return torch.randn(3, 4).t().view(12), y.view(b, t, h * d), z.contiguous()
-"""
+STARTS = [b"\xef\xbb\xbf", b"\xff\xfe", b"# coding: rot13\n", b"# coding: utf-16\n", b"# coding: latin-1\n"]
+BYTES = st.one_of(
+    st.binary(max_size=200),
+    st.binary(max_size=80).map(lambda part: b"import torch\nx.view(6)  # " + part + b"\nx.t().contiguous()\n"),
+    st.sampled_from(
+        [b"\xef\xbb\xbf", b"\xff\xfe", b"# coding: rot13\n", b"# coding: utf-16\n", b"# coding: latin-1\n"]
+    ).flatmap(lambda start: st.binary(max_size=80).map(lambda part: start + b"import torch\n" + part + b".view(6)\n")),
+)
 
 
-def test_the_same_whatever_the_hash_seed(tmp_path: Path) -> None:
-    for number, path in enumerate(OWN_SOURCES[::10]):
-        (tmp_path / f"f{number}.py").write_text(as_tensor_code(path.read_text(encoding="utf-8")), encoding="utf-8")
-    (tmp_path / "g.py").write_text(FINDINGS, encoding="utf-8")
-    code = (
-        "from torchlayout.check.run import check_paths\nfrom torchlayout.check.settings import Settings\n"
-        "for result in check_paths(['.'], Settings(select=('LAY',)), jobs=JOBS):\n    print(result.findings)\n"
-    )
-    outputs = set()
-    for seed, jobs in (("0", 1), ("1", 1), ("4242", 2)):
-        done = subprocess.run(
-            [sys.executable, "-c", code.replace("JOBS", str(jobs))],
-            cwd=tmp_path,
-            env={"PYTHONHASHSEED": seed, "SYSTEMROOT": "", "PATH": ""},
-            capture_output=True,
-            text=True,
-            check=True,
-        )
-        outputs.add(done.stdout)
-    assert len(outputs) == 1
-    assert "LAY101" in outputs.pop()
+@given(BYTES)
+def test_any_bytes(data: bytes) -> None:
+    sound(analyze(data, "bytes", EVERYTHING, always_parse=True), len(data) + 2, data)
 
 
-def installed() -> Iterator[Path]:
-    """All Python of the standard library and of this environment."""
-    for name in ("stdlib", "purelib"):
-        yield from sorted(Path(sysconfig.get_path(name)).rglob("*.py"))
+@given(st.text(max_size=120))
+def test_any_text(text: str) -> None:
+    for source in (
+        text,
+        f"import torch\nx.view('{text}')\n",
+        f"import torch\ntorch.einsum({text!r}, x.t()).contiguous()\n",
+    ):
+        checked(source, repr(source))
+
+
+BIG = {
+    "parentheses": "(" * 500_000 + ")" * 500_000,
+    "open brackets": "[" * 1_000_000,
+    "a string": "'" + "x" * 1_000_000 + "'",
+    "a comment": "#" * 1_000_000,
+    "blank lines": "\n" * 1_000_000,
+    "backslashes": "y = x" + "\\\n" * 300_000 + ".t().contiguous()",
+    "blanks": "y = x.t" + " " * 500_000 + "()" + " " * 500_000 + ".contiguous()",
+    "one name": "y" * 1_000_000 + ".view(6)",
+    "noqa": "y.view(6)  " + "# noqa: LAY101," * 60_000,
+    "dots": "y" + ".t" * 300_000 + "()",
+}
+
+
+@pytest.mark.parametrize("name", BIG)
+def test_a_megabyte(name: str) -> None:
+    checked(f"import torch\ny.view(6).contiguous()\n{BIG[name]}\n", name)
+
+
+SAMPLE = 60
+"""Installed files that are checked in the ordinary run, the same ones each time."""
+
+
+@pytest.fixture(scope="module")
+def sample() -> list[Path]:
+    return sorted(random.Random(0).sample(installed(), SAMPLE))
+
+
+def test_some_that_is_installed(sample: list[Path]) -> None:
+    for path, text in texts_of(sample):
+        checked(as_is(text), path)
+
+
+def test_some_that_is_installed_as_tensor_code(sample: list[Path]) -> None:
+    for path, text in texts_of(sample[::3]):
+        checked(as_tensor_code(text), path)
 
 
 @pytest.mark.full
-@pytest.mark.parametrize("renamed", [False, True], ids=["as it is", "as tensor code"])
-def test_everything_installed(renamed: bool) -> None:
+@pytest.mark.parametrize("change", ["as it is", "as tensor code", "mangled"])
+def test_all_that_is_installed(change: str) -> None:
+    chance = random.Random(0)
     count = 0
-    for path in installed():
-        try:
-            text = read(str(path)).text
-        except UnreadableSource:
-            continue
-        checked(as_tensor_code(text) if renamed else text, path)
+    for path, text in texts_of(installed()):
+        code = as_is(text) if change == "as it is" else as_tensor_code(text)
+        checked(mangled(code, chance) if change == "mangled" else code, f"{path} {change}")
         count += 1
     assert count > 1000
