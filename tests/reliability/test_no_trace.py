@@ -30,7 +30,8 @@ def hook(event, arguments):
     elif event == "import":
         seen["import"].add(arguments[0])
     elif event == "exec":
-        seen["exec"].add(getattr(arguments[0], "co_filename", "?"))
+        name = getattr(arguments[0], "co_filename", "?")
+        seen["exec"].add(name if name.startswith("<") else os.path.abspath(name))
     elif event.startswith("socket.") and event not in ("socket.gethostname",):
         seen["network"].add(event)
     elif event in ("subprocess.Popen", "os.system", "os.exec", "os.posix_spawn", "os.fork"):
@@ -174,7 +175,7 @@ def test_a_named_link_is_checked(project: Path) -> None:
 
 def test_the_watch_would_notice(project: Path) -> None:
     body = (
-        "import socket, subprocess\nsys.path.insert(0, '.')\n"
+        "import socket, subprocess\nsys.path.insert(0, os.getcwd())\n"
         "try:\n    import harmful\nexcept ImportError:\n    pass\n"
         "open('linked.py').close()\nsocket.socket().close()\nsubprocess.run([sys.executable, '-c', ''])\n"
     )

@@ -138,10 +138,11 @@ def _in_processes(
                 # The others were lost with the pool, and go again through a new one.
                 chunks.extendleft(other for other, _ in reversed(waiting))
                 waiting.clear()
-                pool.shutdown(wait=False, cancel_futures=True)
+                pool.shutdown(cancel_futures=True)
                 pool = ProcessPoolExecutor(workers, initializer=_leave_interrupts)
     finally:
-        pool.shutdown(wait=False, cancel_futures=True)
+        # Nobody waits for what was given up; but a pool that is left to itself may complain as Python ends.
+        pool.shutdown(wait=not (chunks or waiting), cancel_futures=True)
 
 
 def _leave_interrupts() -> None:
