@@ -163,6 +163,3 @@ def shaped_tensor(words: list[str], key: tuple[object, ...], name: str, st: Stat
             shape.append(symbols.atom(("annotated", *key, place)))
     proven, assumed = Operand(unknown_strides(shape), numpy=numpy), Operand(contiguous(shape), numpy=numpy)
     return Tensor((proven,), (assumed,), key, frozenset([("storage", key)]))
-
-
-__all__ = ["Frame", "from_annotation", "parameter_kind", "shaped_tensor"]

@@ -8,15 +8,13 @@ from torchlayout.interp.frame import Frame
 from torchlayout.interp.gathering import Maker
 from torchlayout.interp.operate import read_attribute
 from torchlayout.interp.state import State, join_states
-from torchlayout.interp.tensors import as_tensor, path_constant
+from torchlayout.interp.tensors import as_tensor
 from torchlayout.interp.values import (
     Bound,
     BoundFunction,
     Class,
-    Container,
     Dictionary,
     Function,
-    Held,
     Instance,
     Module,
     Opaque,
@@ -223,6 +221,3 @@ def _named(new: Value, owner: Instance | Module, name: str) -> Value:
         path = owner.path if isinstance(owner, Instance) and owner.path else "self"
         return replace(new, name=f"{path}.{name}")
     return new
-
-
-__all__ = ["Container", "Held", "get_attribute", "of_instance", "path_constant", "set_attribute"]

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 
 from torchlayout.interp import record
 from torchlayout.interp.frame import Frame
-from torchlayout.interp.operate import QUERIES
 from torchlayout.interp.state import State
 from torchlayout.interp.tensors import as_size, as_tensor
 from torchlayout.interp.trace import Loop
@@ -31,7 +30,7 @@ from torchlayout.interp.values import (
     join_all,
     one_of_many,
 )
-from torchlayout.layouts import settle_shape, unknown_strides, with_leading
+from torchlayout.layouts import settle_shape, with_leading
 from torchlayout.program import nodes
 from torchlayout.sizes import Poly, Rest, product
 from torchlayout.structs import replace
@@ -381,5 +380,3 @@ BUILTIN_CALLS: dict[str, Handler] = {
     "math.cos": _number, "math.sin": _number, "time.time": _number, "copy.copy": _copy,
     "builtins.next": _next,
 }  # fmt: skip
-
-__all__ = ["BUILTIN_CALLS", "QUERIES", "iterate", "product_of", "unknown_strides"]

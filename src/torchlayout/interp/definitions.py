@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from torchlayout.interp.frame import Frame, Run
 from torchlayout.interp.loops import dotted, walk
@@ -156,6 +156,3 @@ def is_module_class(cls: Class) -> bool:
     return any(path.startswith("torch.nn.") or path.endswith("Module") for path in cls.outside_bases()) or (
         cls.lookup("forward") is not None and cls.lookup("__call__") is None
     )
-
-
-__all__ = ["Any", "Method", "class_of", "function_of", "is_module_class", "local_class", "make_function", "member"]

@@ -25,7 +25,6 @@ from torchlayout.interp.values import (
     Dictionary,
     Function,
     Many,
-    Module,
     Opaque,
     Slice,
     Tensor,
@@ -450,5 +449,3 @@ _EVALUATORS: dict[type, Callable[[Any, State, Frame], Value]] = {
     nodes.Conditional: _conditional, nodes.Lambda: _lambda, nodes.Comprehension: _comprehension, nodes.Walrus: _walrus,
     nodes.Yield: _yield, nodes.Await: _await, nodes.Opaque: _opaque,
 }  # fmt: skip
-
-__all__ = ["Module", "binary", "evaluate", "evaluate_items", "note_guards", "take"]

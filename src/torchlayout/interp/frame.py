@@ -14,6 +14,7 @@ from torchlayout.sizes import Facts, Symbols
 from torchlayout.structs import field, struct
 
 if TYPE_CHECKING:
+    from torchlayout.interp.loops import Changes
     from torchlayout.interp.state import State
     from torchlayout.program import nodes
     from torchlayout.program.unit import Unit
@@ -94,6 +95,11 @@ class Run:
         self.root = root
         self.visited.clear()
 
+    def new_budget(self) -> None:
+        """Begin to count the steps of another function."""
+        self.total_steps += self.steps
+        self.steps = 0
+
     def step(self) -> None:
         self.steps += 1
         if self.steps > self.limit or self.total_steps + self.steps > MAX_FILE_STEPS:
@@ -112,8 +118,8 @@ class LoopFrame:
     """A loop being run: where `break` and `continue` go, and what the loop may change."""
 
     loop: Loop
-    assigned: frozenset[str]
-    """Names that the body assigns or may change in place."""
+    changes: Changes
+    """What the body changes."""
     branches: int = 0
     """Branches around the loop itself, as `Frame.branches` counts them."""
     breaks: list[State] = field(default_factory=list)
@@ -145,7 +151,7 @@ class Frame:
     public: bool = True
     """Callers that are not known may come with other arguments."""
     branches: int = 0
-    """How many `if`, `try` and `match` blocks there are around the current statement."""
+    """How many blocks of `if` statements there are around the current statement."""
     caught: int = 0
     """How many blocks around the current statement expect a RuntimeError."""
     guards: list[str] = field(default_factory=list)

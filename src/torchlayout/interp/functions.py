@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from torchlayout.interp import record
 from torchlayout.interp.annotations import parameter_kind
 from torchlayout.interp.forgetting import forget
 from torchlayout.interp.frame import MAX_CALL_DEPTH, Frame
 from torchlayout.interp.state import State, join_states, settled
 from torchlayout.interp.trace import Loop
 from torchlayout.interp.values import (
-    Class,
     Dictionary,
     Function,
     Instance,
@@ -218,6 +216,3 @@ def own_arguments(function: Function, receiver: Value, st: State, fr: Frame) -> 
         else:
             env[param.name] = parameter_kind(function, param, st, fr)
     return env
-
-
-__all__ = ["Class", "Instance", "call_function", "own_arguments", "record", "run_body"]

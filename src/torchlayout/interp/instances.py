@@ -9,6 +9,7 @@ from torchlayout.interp import record
 from torchlayout.interp.definitions import is_module_class, member
 from torchlayout.interp.frame import Frame, describe
 from torchlayout.interp.functions import call_function
+from torchlayout.interp.operate import pseudo_row
 from torchlayout.interp.state import State
 from torchlayout.interp.tensors import apply, to_argument
 from torchlayout.interp.values import (
@@ -23,13 +24,12 @@ from torchlayout.interp.values import (
     Opaque,
     Sequence,
     Tensor,
-    Union_,
     Value,
     is_sequence,
     items_of,
     join_all,
 )
-from torchlayout.ops import Alias, Op
+from torchlayout.ops import Alias
 from torchlayout.ops.modules import ModuleRow
 from torchlayout.ops.values import Deferred
 from torchlayout.program import nodes
@@ -191,14 +191,10 @@ def call_module(module: Module, arguments: Arguments, node: nodes.Call, st: Stat
         return row.forward(module.config, (), values, facts)
 
     applied = apply(run, Alias.FRESH, kinds, bound, st, place, fr.site(node.span), f"nn.{row.name}", fr.run.proving)
-    op = Op(f"{row.name}({row.takes}) -> Any", Alias.FRESH, _no_transfer, "", "", (), None, None, False, False)
+    op = pseudo_row(f"{row.name}({row.takes}) -> Any", Alias.FRESH)
     record.visit(fr, node.span, row.name, "module", op, applied, node.func, False)
     record.operand_uses(fr, applied, row.name, node.span)
     return applied.value
-
-
-def _no_transfer(args: Any) -> Any:
-    raise AssertionError("modules are run by their own rows")
 
 
 def run_container(container: Container, arguments: Arguments, node: nodes.Call, st: State, fr: Frame) -> Value:
@@ -229,6 +225,3 @@ def run_container(container: Container, arguments: Arguments, node: nodes.Call, 
             return join_all([once, twice], (fr.place(node.span), "repeated"))
         return once
     return unknown_call(describe(node.func), arguments, node, st, fr)
-
-
-__all__ = ["Union_", "call_instance", "call_module", "instantiate", "make_module", "run_container"]

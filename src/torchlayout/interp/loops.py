@@ -5,7 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from torchlayout.interp.frame import Frame
+from torchlayout.interp.state import State
+from torchlayout.interp.tensors import as_tensor
+from torchlayout.interp.values import Dictionary, Function, Instance, Tensor, Value
 from torchlayout.program import nodes
+from torchlayout.structs import struct
 
 HARMLESS_METHODS = frozenset(
     "append extend items keys values get size dim view reshape transpose permute contiguous clone detach t sum mean "
@@ -28,39 +32,57 @@ def walk(node: object) -> Iterator[object]:
             stack.extend([getattr(current, name) for name in current.__struct_fields__ if name != "span"])
 
 
-def changed_names(body: tuple[object, ...]) -> frozenset[str]:
-    """Dotted names that statements assign, delete, or may write to in place.
+@struct(frozen=True, slots=True)
+class Changes:
+    """What statements do to dotted names. `self.method()` stands for what that method does; "*" is among the written
+    where something unknown may write to any parameter (an optimizer's step)."""
 
-    "*" is among them where something unknown may write to any parameter (an optimizer's step).
-    """
-    found: set[str] = set()
+    rebound: frozenset[str]
+    """Names that are assigned or deleted."""
+    written: frozenset[str]
+    """Names whose memory may be written to in place."""
+
+    def any_of(self, name: str) -> bool:
+        """Whether the name may stand for something else afterwards."""
+        return _meets(name, self.rebound) or _meets(name, self.written)
+
+
+def changes(body: tuple[object, ...]) -> Changes:
+    """What statements and expressions change, bodies of nested functions too."""
+    rebound: set[str] = set()
+    written: set[str] = set()
     for node in walk(body):
-        if isinstance(node, (nodes.Assign, nodes.Delete)):
-            for target in node.targets:
-                found.update(_targets(target))
-        elif isinstance(node, (nodes.AugAssign, nodes.For, nodes.Walrus, nodes.Clause)):
-            found.update(_targets(node.target))
-        elif isinstance(node, nodes.With):
-            for _, bound in node.items:
-                if bound is not None:
-                    found.update(_targets(bound))
-        elif isinstance(node, nodes.Call):
-            found.update(_written_by(node))
-    return frozenset(found)
+        if isinstance(node, nodes.Call):
+            written.update(_written_by(node))
+        else:
+            for target in _assigned_by(node):
+                for name, into in _targets(target):
+                    (written if into or isinstance(node, nodes.AugAssign) else rebound).add(name)
+    return Changes(frozenset(rebound), frozenset(written))
 
 
-def _targets(target: nodes.Expr) -> Iterator[str]:
+def _assigned_by(node: object) -> Iterator[nodes.Expr]:
+    if isinstance(node, (nodes.Assign, nodes.Delete)):
+        yield from node.targets
+    elif isinstance(node, (nodes.AugAssign, nodes.For, nodes.Walrus, nodes.Clause)):
+        yield node.target
+    elif isinstance(node, nodes.With):
+        yield from (bound for _, bound in node.items if bound is not None)
+
+
+def _targets(target: nodes.Expr, into: bool = False) -> Iterator[tuple[str, bool]]:
+    """The names that a target reaches, and whether it writes into what they stand for (`x[0] = v`)."""
     if isinstance(target, nodes.Sequence):
         for item in target.items:
-            yield from _targets(item)
+            yield from _targets(item, into)
     elif isinstance(target, nodes.Starred):
-        yield from _targets(target.value)
+        yield from _targets(target.value, into)
     elif isinstance(target, nodes.Subscript):
-        yield from _targets(target.value)
+        yield from _targets(target.value, True)
     else:
         name = dotted(target)
         if name:
-            yield name
+            yield name, into
 
 
 def _written_by(call: nodes.Call) -> Iterator[str]:
@@ -74,12 +96,8 @@ def _written_by(call: nodes.Call) -> Iterator[str]:
                 yield name
         elif func.attr in ("step", "load_state_dict", "backward"):
             yield "*"
-        elif (
-            isinstance(func.value, nodes.Name)
-            and func.value.id == "self"
-            and func.attr.startswith(("update", "_update", "set_", "reset", "_set", "_reset"))
-        ):
-            yield "self"
+        elif isinstance(func.value, nodes.Name) and func.value.id == "self":
+            yield f"self.{func.attr}()"
         elif receiver is not None and func.attr not in HARMLESS_METHODS and not receiver[:1].isupper():
             for arg in call.args:
                 if arg.keyword == "out" and (name := root_path(arg.value)):
@@ -133,26 +151,69 @@ _VIEWING = frozenset(
 """Methods that give the same on every turn if their receiver and arguments do."""
 
 
-def unchanged_in_loop(fr: Frame, receiver: nodes.Expr) -> bool:
+def unchanged_in_loop(fr: Frame, st: State, receiver: nodes.Expr, value: Value) -> bool:
     """Whether this expression is the same, unwritten value on every turn of the innermost loop."""
     loop = fr.loop
-    if loop is None:
+    if loop is None or fr.branches != loop.branches:
         return False
-    return fr.branches == loop.branches and _fixed(receiver, loop.assigned)
+    changed = _with_methods(loop.changes, fr, st)
+    return _fixed(receiver, changed) and not any(_meets(name, changed.written) for name in _aliases(value, fr, st))
 
 
-def _fixed(node: nodes.Expr, changed: frozenset[str]) -> bool:
+def _aliases(value: Value, fr: Frame, st: State) -> Iterator[str]:
+    """Names and attributes of the object whose tensors may lie in the memory of this one."""
+    if not isinstance(value, Tensor):
+        return
+    held = st.heap.get(fr.receiver.ref) if isinstance(fr.receiver, Instance) else None
+    attributes = held.items if isinstance(held, Dictionary) else {}
+    for prefix, names in (("", st.env), ("self.", attributes)):
+        for name, other in names.items():
+            tensor = as_tensor(other, st.facts)
+            if tensor is not None and not value.storages.isdisjoint(tensor.storages):
+                yield f"{prefix}{name}"
+
+
+def _meets(name: str, changed: frozenset[str]) -> bool:
+    """Whether a dotted name, a part of it or what it is part of is among the changed ones."""
+    if "*" in changed and "." in name:
+        return True
+    return any(name == other or name.startswith(other + ".") or other.startswith(name + ".") for other in changed)
+
+
+def _with_methods(done: Changes, fr: Frame, st: State) -> Changes:
+    """The changes, with what the object's own methods change in place of their calls.
+
+    A module that the object holds writes only to itself. A method that is not known may write to all of `self`.
+    """
+    from torchlayout.interp.definitions import member
+
+    rebound, written = set(done.rebound), {name for name in done.written if not name.endswith("()")}
+    held = st.heap.get(fr.receiver.ref) if isinstance(fr.receiver, Instance) else None
+    pending, seen = list(done.written - written), set(done.written - written)
+    while pending:
+        name = pending.pop()[len("self.") : -len("()")]
+        method = member(fr.receiver.cls, name, fr.run) if isinstance(fr.receiver, Instance) else None
+        if isinstance(method, Function) and isinstance(method.node, nodes.Function):
+            inner = changes(method.node.body)
+            rebound.update(other for other in inner.rebound if other.startswith("self."))
+            mine = {other for other in inner.written if other.startswith("self.") or other == "*"}
+            calls = {other for other in mine if other.endswith("()")}
+            written |= mine - calls
+            pending.extend(calls - seen)
+            seen |= calls
+        elif not (isinstance(held, Dictionary) and name in held.items):
+            written.add("self")
+    return Changes(frozenset(rebound), frozenset(written))
+
+
+def _fixed(node: nodes.Expr, changed: Changes) -> bool:
     if isinstance(node, nodes.Const):
         return True
     if isinstance(node, (nodes.Name, nodes.Attribute)):
         name = dotted(node)
         if name is None:
             return isinstance(node, nodes.Attribute) and node.attr in _VIEWING and _fixed(node.value, changed)
-        if "*" in changed and "." in name:
-            return False
-        return not any(
-            name == other or name.startswith(other + ".") or other.startswith(name + ".") for other in changed
-        )
+        return not changed.any_of(name)
     if isinstance(node, nodes.Call):
         func = node.func
         if not isinstance(func, nodes.Attribute) or func.attr not in _VIEWING:

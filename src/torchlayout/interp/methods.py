@@ -305,6 +305,3 @@ def _container_of_modules(
 
         return run_container(receiver, arguments, node, st, fr)
     return receiver if name in ("to", "cuda", "eval", "train", "half", "float") else Opaque((fr.place(node.span), name))
-
-
-__all__ = ["container_method", "join", "opaque_method", "tensor_method"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
+from functools import cache
 from typing import Any
 
 from torchlayout.interp import record
@@ -59,7 +60,7 @@ def operate(
     if is_too_new(row, fr.run.options.target_torch_version):
         return None
     applied = apply_row(row, bound, st, fr.place(span), fr.site(span), text or name, fr.run.proving)
-    unchanged = name == "contiguous" and receiver is not None and unchanged_in_loop(fr, receiver)
+    unchanged = name == "contiguous" and receiver is not None and unchanged_in_loop(fr, st, receiver, args[0])
     listed = record.in_lists(row, args, kwargs, st)
     if kwargs.get("inplace") is True and args:
         record.possible_write(fr, args[0], name, span, st)
@@ -190,12 +191,14 @@ def read_attribute(fr: Frame, st: State, tensor: Tensor, name: str, span: Span) 
 
 
 def _no_transfer(args: Any) -> Any:
-    raise AssertionError("subscripts and attributes are run by `index` and `attribute`")
+    raise AssertionError("subscripts, attributes and modules are not run by a row")
 
 
-def _pseudo_row(schema: str) -> Op:
-    return Op(schema, Alias.VIEW, _no_transfer, "", "", (), None, None, False, False)
+@cache
+def pseudo_row(schema: str, alias: Alias) -> Op:
+    """What stands in the trace for an operation that the table holds no row of."""
+    return Op(schema, alias, _no_transfer, "", "", (), None, None, False, False)
 
 
-SUBSCRIPT = _pseudo_row("__getitem__(Tensor(a) self, Any indices) -> Tensor(a)")
-ATTRIBUTE = _pseudo_row("__getattr__(Tensor(a) self) -> Tensor(a)")
+SUBSCRIPT = pseudo_row("__getitem__(Tensor(a) self, Any indices) -> Tensor(a)", Alias.VIEW)
+ATTRIBUTE = pseudo_row("__getattr__(Tensor(a) self) -> Tensor(a)", Alias.VIEW)

@@ -6,7 +6,6 @@ functions that call it, so that it is seen with the arguments that they hand ove
 
 from __future__ import annotations
 
-from torchlayout.interp.attributes import Container
 from torchlayout.interp.definitions import class_of, function_of, member
 from torchlayout.interp.frame import MAX_CALLER_STEPS, MAX_STEPS, Frame, Options, OutOfBudget, Run
 from torchlayout.interp.functions import own_arguments, run_body
@@ -52,8 +51,7 @@ def run(unit: Unit, options: Options) -> Trace:
 
 def _look_at(entry: Entry, activity: Run) -> None:
     """Run one function on its own."""
-    activity.total_steps += activity.steps
-    activity.steps = 0
+    activity.new_budget()
     try:
         if entry.is_method and entry.parent is not None:
             _look_at_method(entry, entry.parent, activity)
@@ -142,8 +140,7 @@ def _was_called(function: Function, activity: Run) -> bool:
 
 def _look_at_module(activity: Run) -> None:
     """Run the module's own statements."""
-    activity.total_steps += activity.steps
-    activity.steps = 0
+    activity.new_budget()
     unit = activity.unit
     frame = Frame(activity, unit, "<module>", ("module",), {})
     activity.start("module")
@@ -154,6 +151,3 @@ def _look_at_module(activity: Run) -> None:
     except (OutOfBudget, RecursionError):
         activity.note(f"{unit.path}: the module's own statements take too many steps; left off")
         leave_off(activity)
-
-
-__all__ = ["Container", "run"]

@@ -15,7 +15,7 @@ from torchlayout.interp.definitions import local_class, make_function, rebound_n
 from torchlayout.interp.expressions import binary, evaluate, note_guards
 from torchlayout.interp.frame import MAX_ROUNDS, MAX_WIDENED_ROUNDS, Frame, LoopFrame, OutOfBudget
 from torchlayout.interp.guards import find_guard, find_statement_guard
-from torchlayout.interp.loops import changed_names, dotted
+from torchlayout.interp.loops import changes, dotted
 from torchlayout.interp.refine import assume, truth_of
 from torchlayout.interp.state import State, join_states
 from torchlayout.interp.targets import bind_target
@@ -355,7 +355,7 @@ def _block_span(span: Span, block: nodes.Block) -> Span:
 def _for(node: nodes.For, st: State, fr: Frame) -> State | None:
     items = iterate(evaluate(node.iter, st, fr), st, fr, node.iter.span)
     rebinding = nodes.Assign((node.target,), None, None, node.span)
-    loop = LoopFrame(Loop(_block_span(node.span, node.body), "for"), changed_names((node.body, rebinding)), fr.branches)
+    loop = LoopFrame(Loop(_block_span(node.span, node.body), "for"), changes((node.body, rebinding)), fr.branches)
     fr.loops.append(loop)
     if isinstance(items, Sequence) and len(items.items) <= MAX_RANGE:
         end = _unrolled(node, items.items, loop, st, fr)
@@ -394,9 +394,7 @@ def _unrolled(node: nodes.For, items: tuple[Value, ...], loop: LoopFrame, st: St
 
 
 def _while(node: nodes.While, st: State, fr: Frame) -> State | None:
-    loop = LoopFrame(
-        Loop(_block_span(node.span, node.body), "while"), changed_names((node.body, node.test)), fr.branches
-    )
+    loop = LoopFrame(Loop(_block_span(node.span, node.body), "while"), changes((node.body, node.test)), fr.branches)
     fr.loops.append(loop)
     forever = isinstance(node.test, nodes.Const) and bool(node.test.value)
 

@@ -17,21 +17,18 @@ from torchlayout.interp.state import State, in_common
 from torchlayout.interp.trace import Case, SiteKey
 from torchlayout.interp.values import (
     MAX_WEIGHT,
-    NO_SITES,
     PLAIN,
-    Dictionary,
     Many,
     Opaque,
     Path,
     Tensor,
     Union_,
     Value,
-    choices,
     join_all,
 )
 from torchlayout.interp.values import Sequence as SequenceValue
 from torchlayout.interp.values import Slice as SliceValue
-from torchlayout.layouts import contiguous, settle, settle_shape, the_rest, unknown_layout
+from torchlayout.layouts import contiguous, settle, settle_shape, unknown_layout
 from torchlayout.ops import (
     UNKNOWN,
     Alias,
@@ -47,8 +44,8 @@ from torchlayout.ops import (
 )
 from torchlayout.ops import Many as ManyOutcome
 from torchlayout.ops.signature import parse
-from torchlayout.ops.values import Deferred, is_unknown
-from torchlayout.sizes import MAYBE, YES, Facts, Poly, Rest
+from torchlayout.ops.values import DTYPE_ALIASES, ITEM_SIZES, Deferred, is_unknown
+from torchlayout.sizes import YES, Facts, Poly, Rest
 from torchlayout.structs import replace, struct
 
 NOT_TENSORS = frozenset({"int", "number", "str", "bool", "module", "dtype", "device"})
@@ -131,27 +128,18 @@ def _argument(value: Value, state: State, room: list[int], depth: int) -> Any:
 SOME_NUMBER = 1.5
 """Stands for a float that is not known: its value never matters for a layout."""
 
-DTYPE_NAMES = frozenset(
-    "bool uint8 int8 uint16 int16 uint32 int32 uint64 int64 float16 bfloat16 float32 float64 complex32 complex64 "
-    "complex128 float8_e4m3fn float8_e5m2".split()
-)
-_DTYPE_SHORT = {
-    "float": "float32", "double": "float64", "half": "float16", "int": "int32", "long": "int64", "short": "int16",
-    "cfloat": "complex64", "cdouble": "complex128",
-}  # fmt: skip
-
 
 def path_constant(path: str) -> Any:
     """`torch.float32`, `torch.channels_last`, `np.uint8`, ... as an argument; UNKNOWN for anything else."""
     module, _, name = path.rpartition(".")
     if module == "torch":
-        name = _DTYPE_SHORT.get(name, name)
-        if name in DTYPE_NAMES:
+        name = DTYPE_ALIASES.get(name, name)
+        if name in ITEM_SIZES:
             return DType(name)
         if name in MemoryFormat._value2member_map_:
             return MemoryFormat(name)
     elif module == "numpy":
-        if name in DTYPE_NAMES:
+        if name in ITEM_SIZES:
             return DType(name)
         if name == "newaxis":
             return None
@@ -365,22 +353,3 @@ def _fill(value: Any, chosen: Mapping[int, Operand]) -> Any:
     if isinstance(value, ManyOutcome):
         return ManyOutcome(_fill(value.item, chosen))
     return tuple(_fill(item, chosen) for item in value) if isinstance(value, tuple) else value
-
-
-def known_rank(tensor: Tensor) -> bool:
-    return all(the_rest(operand.layout) is None for operand in tensor.assumed)
-
-
-__all__ = [
-    "MAYBE",
-    "NO_SITES",
-    "Applied",
-    "Dictionary",
-    "apply_row",
-    "as_size",
-    "as_tensor",
-    "choices",
-    "known_rank",
-    "path_constant",
-    "to_argument",
-]  # fmt: skip

@@ -35,7 +35,7 @@ class Opaque:
     """A value that is not known. Used as a tensor, it is one of unknown rank; used as an int, an unknown int.
 
     `weak` is False for a function's own parameter, whose contiguity is part of the usual assumptions, and True for
-    what a call or attribute that is not known gave. `path` is the dotted path of the call or attribute, if any.
+    what a call or attribute that is not known gave.
     """
 
     key: Hashable

@@ -283,13 +283,12 @@ def preserved(layout: Layout, facts: Facts) -> Layout:
     if any(dim.rest is not None for dim in layout.dims):
         return unknown_strides(layout.shape)
     order = _memory_order([layout], facts)
-    if order is None or (dense is MAYBE and not _same_either_way(layout, order, facts)):
+    if order is None or (dense is MAYBE and not _same_either_way(layout, order)):
         return unknown_strides(layout.shape)
     return _dense_in_order(layout.shape, order)
 
 
-def _same_either_way(layout: Layout, order: list[int], facts: Facts) -> bool:
+def _same_either_way(layout: Layout, order: list[int]) -> bool:
     """Whether a layout that may be dense comes out as it is or packed, both the same."""
-    del facts
     strides = [layout.dims[place].stride for place in order]
     return all(stride is not None for stride in strides)

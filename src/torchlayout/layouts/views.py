@@ -40,14 +40,14 @@ def infer_shape(numel: Size, shape: Shape, facts: Facts) -> Shape | None:
     others = product(e.numel if isinstance(e, Rest) else e for e in shape if not (isinstance(e, int) and e == -1))
     if not holes:
         return shape if facts.equal(numel, others) is not NO or facts.normal(numel) == facts.normal(others) else None
-    _learn_even_splits(shape, facts)
+    learn_even_splits(shape, facts)
     others, numel = facts.normal(others), facts.normal(numel)
     if others == 0 or (isinstance(numel, int) and isinstance(others, int) and numel % others):
         return None
     return (*shape[: holes[0]], facts.quotient(numel, others), *shape[holes[0] + 1 :])
 
 
-def _learn_even_splits(shape: Shape, facts: Facts) -> None:
+def learn_even_splits(shape: Shape, facts: Facts) -> None:
     """A shape that holds both `a // b` and `b` splits a: people write so where b divides a, and the facts learn it.
 
     `x.view(B, -1, H, C // H)` then solves its -1 exactly.

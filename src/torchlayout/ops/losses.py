@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import wraps
+
 from torchlayout.layouts import contiguous, is_contiguous, unknown_strides
 from torchlayout.ops.table import Args, Transfer, op
 from torchlayout.ops.transfers import broadcast_shape, elementwise_layout, ordered_like, packed_somehow, replaced
@@ -24,13 +26,24 @@ def reduces(args: Args) -> bool:
     return reduction != "none"
 
 
+def reducible(unreduced: Transfer) -> Transfer:
+    """The loss whose result without reduction is this: one number where it is reduced, packed where that is not known."""
+
+    @wraps(unreduced)
+    def transfer(args: Args) -> Outcome:
+        try:
+            if reduces(args):
+                return Result(contiguous(()))
+        except Unknowable:
+            return packed_somehow(args)
+        return unreduced(args)
+
+    return transfer
+
+
+@reducible
 def of_elements(args: Args) -> Outcome:
     """one number; not reduced: sizes broadcast, packed where the inputs are"""
-    try:
-        if reduces(args):
-            return Result(contiguous(()))
-    except Unknowable:
-        return packed_somehow(args)
     values = [
         args[name] for name in ("self", "input2", "target", "weight", "pos_weight") if args.values.get(name) is not None
     ]
@@ -42,33 +55,21 @@ def of_elements(args: Args) -> Outcome:
     return Result(contiguous(whole.shape) if packed else unknown_strides(whole.shape))
 
 
+@reducible
 def of_rows(args: Args) -> Outcome:
     """one number; not reduced: one for each row, packed"""
-    try:
-        if reduces(args):
-            return Result(contiguous(()))
-    except Unknowable:
-        return packed_somehow(args)
     return Result(contiguous(args.ranked().sizes[:-1]))
 
 
+@reducible
 def of_projected_rows(args: Args) -> Outcome:
     """one number; not reduced: one for each row (and each of the weight's inner sizes), packed"""
-    try:
-        if reduces(args):
-            return Result(contiguous(()))
-    except Unknowable:
-        return packed_somehow(args)
     return Result(contiguous((*args.ranked().sizes[:-1], *args.ranked("linear_weight").sizes[1:-1])))
 
 
+@reducible
 def of_triplets(args: Args) -> Outcome:
     """one number; not reduced: one for each row, packed"""
-    try:
-        if reduces(args):
-            return Result(contiguous(()))
-    except Unknowable:
-        return packed_somehow(args)
     shapes = [args.ranked(name).shape for name in ("self", "positive", "negative")]
     shape = broadcast_shape(shapes, args.facts)
     if not shape:
@@ -76,36 +77,24 @@ def of_triplets(args: Args) -> Outcome:
     return Result(contiguous(shape[:-1]))
 
 
+@reducible
 def of_classes(args: Args) -> Outcome:
     """one number; not reduced: one for each target, packed"""
-    try:
-        if reduces(args):
-            return Result(contiguous(()))
-    except Unknowable:
-        return packed_somehow(args)
     layout = args.ranked()
     if layout.rank == 1:
         return Result(contiguous(()))
     return Result(contiguous(replaced(layout.shape, 1, ())))
 
 
+@reducible
 def of_targets(args: Args) -> Outcome:
     """one number; not reduced: one for each target, packed"""
-    try:
-        if reduces(args):
-            return Result(contiguous(()))
-    except Unknowable:
-        return packed_somehow(args)
     return Result(contiguous(args.layout("target").shape))
 
 
+@reducible
 def of_sequences(args: Args) -> Outcome:
     """one number; not reduced: one for each sequence, packed"""
-    try:
-        if reduces(args):
-            return Result(contiguous(()))
-    except Unknowable:
-        return packed_somehow(args)
     layout = args.ranked()
     return Result(contiguous(layout.sizes[1:2] if layout.rank == 3 else ()))
 

@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
-from torchlayout.layouts import Layout, contiguous, infer_shape, settle, settle_shape, unknown_strides, view
+from torchlayout.layouts import (
+    Layout,
+    contiguous,
+    infer_shape,
+    learn_even_splits,
+    settle,
+    settle_shape,
+    unknown_strides,
+    view,
+)
 from torchlayout.layouts import is_contiguous as is_packed
 from torchlayout.ops.table import Args, op
 from torchlayout.ops.transfers import itself, wrapped
 from torchlayout.ops.values import Alias, Outcome, Refused, Result, Unknowable, is_unknown
 from torchlayout.ops.views import real_dim
-from torchlayout.sizes import MAYBE, NO, YES, Extent, Facts, Poly, Rest, Shape, exact_quotient, product, single_atom
+from torchlayout.sizes import MAYBE, NO, YES, Extent, Facts, Poly, Rest, Shape, product
 
 VIEW, MAYBE_VIEW = Alias.VIEW, Alias.MAYBE_VIEW
 
@@ -66,17 +75,8 @@ def _flat_either_way(layout: Layout, wanted: Shape, facts: Facts) -> bool:
 
 
 def learn_numel(layout: Layout, shape: Shape, facts: Facts) -> None:
-    """Both shapes have as many elements, or the call raises whatever the strides.
-
-    Where the shape holds both `a // b` and `b`, the division is exact: that is how heads are split.
-    """
-    total = product(extent for extent in shape if not isinstance(extent, Rest) and extent != -1)
-    for extent in shape:
-        atom = None if isinstance(extent, (int, Rest)) else single_atom(extent)
-        if atom is not None and isinstance(atom.key, tuple) and len(atom.key) == 3 and atom.key[0] == "//":
-            _, whole, part = atom.key
-            if exact_quotient(total, part * extent) is not None:
-                facts.learn_equal(whole, part * extent)
+    """Both shapes have as many elements, or the call raises whatever the strides."""
+    learn_even_splits(shape, facts)
     if any(isinstance(extent, int) and extent < 0 for extent in shape):
         return
     facts.learn_equal(layout.numel, product(e.numel if isinstance(e, Rest) else e for e in shape))
