@@ -2,22 +2,28 @@
 
 from __future__ import annotations
 
-from torchlayout.layouts import contiguous, unknown_strides
+from torchlayout.layouts import contiguous, has_no_elements, unknown_strides
 from torchlayout.ops.table import Args, op
 from torchlayout.ops.transfers import autocast, broadcast_shape
 from torchlayout.ops.values import Alias, Operand, Outcome, Result, Unknowable
-from torchlayout.sizes import Rest, Shape, Size
+from torchlayout.sizes import YES, Rest, Shape, Size
 
 FRESH = Alias.FRESH
+BATCH_AND_HEADS = 4
+"""Dimensions of a query that the fused kernels take: batch, heads, length, features."""
 
 
 def attended(args: Args) -> Outcome:
-    """the query's sizes, the value's last one; strides depend on the backend and on the query's strides"""
+    """the query's sizes, the value's last one; packed but for four dimensions, where it depends on the backend"""
     query, value = args.reaching(args.layout("self"), -2), args["value"]
     last = args.reaching(args.layout("value"), -1).shape[-1] if isinstance(value, Operand) else query.shape[-1]
-    return Result(
-        unknown_strides((*batch(args, query.shape[:-2]), query.shape[-2], last)), autocast(args.operand().dtype)
-    )
+    given = [args.layout(name) for name in ("self", "key", "value") if isinstance(args[name], Operand)]
+    if any(has_no_elements(layout, args.facts) is YES for layout in given):
+        return Result(contiguous((*query.shape[:-1], last)), autocast(args.operand().dtype))  # nothing is broadcast
+    shape = (*batch(args, query.shape[:-2]), query.shape[-2], last)
+    # every fused kernel takes four dimensions (check_tensor_shapes of ATen/native/transformers/sdp_utils_cpp.h)
+    packed = query.rank not in (None, BATCH_AND_HEADS)
+    return Result(contiguous(shape) if packed else unknown_strides(shape), autocast(args.operand().dtype))
 
 
 def batch(args: Args, of_query: Shape) -> Shape:
@@ -54,6 +60,6 @@ def multi_head(args: Args) -> Outcome:
 
 
 # fmt: off
-op("scaled_dot_product_attention(Tensor self, Tensor key, Tensor value, Tensor? attn_mask=None, float dropout_p=0.0, bool is_causal=False, *, float? scale=None, bool enable_gqa=False) -> Tensor", alias=FRESH, layout=attended, example="F.scaled_dot_product_attention(x, x, x)", varies=True, unknown="math, flash and efficient backends place their results differently")
+op("scaled_dot_product_attention(Tensor self, Tensor key, Tensor value, Tensor? attn_mask=None, float dropout_p=0.0, bool is_causal=False, *, float? scale=None, bool enable_gqa=False) -> Tensor", alias=FRESH, layout=attended, example="F.scaled_dot_product_attention(x, x, x)", varies=True, unknown="of four dimensions: math, flash and efficient backends place their results differently")
 op("multi_head_attention_forward(Tensor self, Tensor key, Tensor value, int embed_dim_to_check, int num_heads, Tensor? in_proj_weight, Tensor? in_proj_bias, Tensor? bias_k, Tensor? bias_v, bool add_zero_attn, float dropout_p, Tensor out_proj_weight, Tensor? out_proj_bias, bool training=True, Tensor? key_padding_mask=None, bool need_weights=True, Tensor? attn_mask=None, bool use_separate_proj_weight=False, Tensor? q_proj_weight=None, Tensor? k_proj_weight=None, Tensor? v_proj_weight=None, Tensor? static_k=None, Tensor? static_v=None, bool average_attn_weights=True, bool is_causal=False) -> (Tensor, Tensor?)", alias=FRESH, layout=multi_head, example="F.multi_head_attention_forward(x, x, x, x.size(-1), 1, torch.ones(3 * x.size(-1), x.size(-1)), None, None, None, False, 0.0, torch.eye(x.size(-1)), None)")
 # fmt: on

@@ -229,7 +229,7 @@ def legacy_triangular(args: Args) -> Outcome:
 
 
 def least_squares(args: Args) -> Outcome:
-    """solution: the first rows of a column-major buffer; the rest depends on the driver"""
+    """solution: the first rows of a column-major buffer; the rest, packed or empty, depends on the driver"""
     a, b = args.ranked("self"), args.ranked("b")
     if len(a.dims) < 2:
         raise Unknowable("a matrix is needed")
@@ -242,8 +242,29 @@ def least_squares(args: Args) -> Outcome:
     buffer = column_major((*batch, args.facts.extreme("max", rows, columns), wide)).dims
     dims = (*buffer[:-2], Dim(columns, buffer[-2].stride), *(() if vectors else buffer[-1:]))
     layout = Layout(dims) if args.operand().device == "cpu" else unknown_strides(tuple(dim.extent for dim in dims))
-    other = packed_somehow(args)
-    return Fields({"solution": Result(layout), "residuals": other, "rank": other, "singular_values": other})
+    return Fields({"solution": Result(layout), **beside_solution(args, a, (*batch, wide))})
+
+
+def beside_solution(args: Args, a: Layout, residuals: Shape) -> dict[str, Result]:
+    """What the drivers compute beside the solution: a vector without elements where they do not. CUDA has one driver,
+    "gels"."""
+    devices = {"cpu": "gelsy", "cuda": "gels"}
+    driver = devices.get(args.operand().device or "") if args["driver"] is None else args["driver"]
+    nothing, open_ = Result(contiguous((0,))), packed_somehow(args)
+    if not isinstance(driver, str):
+        return {"residuals": open_, "rank": open_, "singular_values": open_}
+    rows, columns = a.sizes[-2:]
+    overdetermined = args.facts.less(columns, rows)
+    found = nothing
+    if driver != "gelsy" and overdetermined is not NO:
+        # "gelsd" and "gelss" leave them out where the matrix has not its full rank
+        found = Result(contiguous(residuals)) if driver == "gels" and overdetermined is YES else open_
+    singular = Result(contiguous((*a.shape[:-2], smaller(args, rows, columns))))
+    return {
+        "residuals": found,
+        "rank": nothing if driver == "gels" else Result(contiguous(a.shape[:-2])),
+        "singular_values": singular if driver in ("gelsd", "gelss") else nothing,
+    }
 
 
 # ---------------------------------------------------------------- tensors as matrices
@@ -327,7 +348,7 @@ _row("linalg_ldl_solve(Tensor self, Tensor pivots, Tensor B, *, bool hermitian=F
 _row("lu_solve(Tensor B, Tensor self, Tensor LU_pivots) -> Tensor", solve_factored, f"x.lu_solve(*{L}lu_factor({POSITIVE}))")
 _row("cholesky_solve(Tensor B, Tensor self, bool upper=False) -> Tensor", solve_factored, f"x.cholesky_solve({POSITIVE})")
 _row("triangular_solve(Tensor self, Tensor A, bool upper=True, bool transpose=False, bool unitriangular=False) -> (Tensor solution, Tensor cloned_coefficient)", legacy_triangular, f"x.triangular_solve({POSITIVE})")
-_row("linalg_lstsq(Tensor self, Tensor b, float? rcond=None, *, str? driver=None) -> (Tensor solution, Tensor residuals, Tensor rank, Tensor singular_values)", least_squares, f"{L}lstsq(x, x)", L + "lstsq", varies=True, unknown="what the drivers compute beside the solution")
+_row("linalg_lstsq(Tensor self, Tensor b, float? rcond=None, *, str? driver=None) -> (Tensor solution, Tensor residuals, Tensor rank, Tensor singular_values)", least_squares, f"{L}lstsq(x, x)", L + "lstsq", varies=True, unknown="what is computed beside the solution depends on the driver, and whether residuals are on the matrix's rank")
 _row("linalg_tensorinv(Tensor self, int ind=2) -> Tensor", tensor_inverse, f"{L}tensorinv({POSITIVE}, 1)", L + "tensorinv")
 _row("linalg_tensorsolve(Tensor self, Tensor other, int[]? dims=None) -> Tensor", tensor_solution, f"{L}tensorsolve({POSITIVE}, x[..., 0])", L + "tensorsolve")
 # fmt: on

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from torchlayout.layouts import Layout, contiguous, is_contiguous, strided, unknown_strides, with_rank
+from torchlayout.layouts import Layout, contiguous, is_concrete, is_contiguous, strided, unknown_strides, with_rank
 from torchlayout.layouts import view as view_of_shape
+from torchlayout.ops.numbered_views import numbered_view
+from torchlayout.ops.reshaping import NO_SUCH_VIEW
 from torchlayout.ops.table import Args, op
 from torchlayout.ops.transfers import (
     autocast,
@@ -14,8 +16,8 @@ from torchlayout.ops.transfers import (
     tensors,
     wrapped,
 )
-from torchlayout.ops.values import Alias, DType, Operand, Outcome, Result, Unknowable, is_unknown
-from torchlayout.sizes import YES, Extent, Rest, Shape
+from torchlayout.ops.values import Alias, DType, Operand, Outcome, Refused, Result, Unknowable, is_unknown
+from torchlayout.sizes import NO, YES, Extent, Rest, Shape
 
 FRESH = Alias.FRESH
 
@@ -181,20 +183,29 @@ def tensordot(args: Args) -> Outcome:
 
 
 def kron(args: Args) -> Outcome:
-    """sizes multiplied; as a reshape of the elementwise product with both sets of dimensions interleaved"""
+    """sizes multiplied; as a view of the elementwise product with both sets of dimensions interleaved"""
     a, b = args.ranked("self"), args.ranked("other")
     rank = max(len(a.dims), len(b.dims))
     left, right = ((1,) * (rank - len(layout.dims)) + layout.sizes for layout in (a, b))
     shape = tuple(x * y for x, y in zip(left, right, strict=True))
-    apart = [view_of_shape(a, tuple(size for n in left for size in (n, 1)), args.facts),
-             view_of_shape(b, tuple(size for n in right for size in (1, n)), args.facts)]  # fmt: skip
-    if 1 in shape and not all(is_contiguous(layout, args.facts) is YES for layout in (a, b)):
-        return Result(unknown_strides(shape))
-    values = [Operand(answer.layout) for answer in apart if answer is not None and answer.layout is not None]
-    answer = view_of_shape(elementwise_layout(values, args.facts), shape, args.facts)
-    if len(values) < 2 or answer is None or answer.layout is None:
-        raise Unknowable("no such sizes")
-    return Result(answer.layout, promoted(tensors(args)))
+    apart = tuple(size for n in left for size in (n, 1)), tuple(size for n in right for size in (1, n))
+    if is_concrete(a) and is_concrete(b):
+        views = [numbered_view(layout, sizes) for layout, sizes in zip((a, b), apart, strict=True)]
+        whole = elementwise_layout([Operand(view) for view in views if view is not None], args.facts)
+        placed = numbered_view(whole, shape)
+        exists, by_chance = NO if placed is None else YES, False
+    else:
+        if 1 in shape and not all(is_contiguous(layout, args.facts) is YES for layout in (a, b)):
+            return Result(unknown_strides(shape))
+        answers = [view_of_shape(layout, sizes, args.facts) for layout, sizes in zip((a, b), apart, strict=True)]
+        values = [Operand(answer.layout) for answer in answers if answer is not None and answer.layout is not None]
+        answer = view_of_shape(elementwise_layout(values, args.facts), shape, args.facts)
+        if len(values) < 2 or answer is None:
+            raise Unknowable("no such sizes")
+        placed, exists, by_chance = answer.layout, answer.exists, answer.by_chance
+    if placed is None:
+        raise Refused("view", NO_SUCH_VIEW, "other" if is_contiguous(a, args.facts) is YES else "self")
+    return Result(placed, promoted(tensors(args)), exists=exists, by_chance=by_chance)
 
 
 def distances(args: Args) -> Outcome:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from torchlayout.layouts import contiguous, has_no_elements, preserved, same_layout, unknown_strides, view
+from torchlayout.layouts import contiguous, has_no_elements, preserved, same_layout, settle, unknown_strides, view
 from torchlayout.ops.derived import refuse_overlap
 from torchlayout.ops.formats import in_suggested_format
 from torchlayout.ops.table import Args, op
@@ -63,11 +63,8 @@ def native_batch_norm(args: Args) -> Outcome:
     """three tensors: like batch_norm's; a mean and an inverse deviation for each channel (nothing without training)"""
     training = args.values.get("training", True)
     mean = args.values.get("running_mean")
-    if (
-        isinstance(mean, Operand)
-        and args.facts.equal(mean.layout.numel, args.reaching(args.layout(), 1).sizes[1]) is NO
-    ):
-        raise Unknowable("statistics of another number of channels")
+    if isinstance(mean, Operand) and has_no_elements(settle(mean.layout, args.facts), args.facts) is YES:
+        raise Unknowable("statistics of no channels")  # torch does not look, and resizes the result
     if is_unknown(training):
         statistics = packed_somehow(args)
     else:

@@ -18,7 +18,7 @@ from torchlayout.ops.formats import in_suggested_format, row_in_suggested_format
 from torchlayout.ops.table import Args, op
 from torchlayout.ops.transfers import full_precision, of_backends, packed_somehow
 from torchlayout.ops.values import Alias, Outcome, Result, Unknowable, is_unknown
-from torchlayout.sizes import NO, YES, Extent, Poly, Size
+from torchlayout.sizes import NO, YES, Extent, Poly, Size, Truth
 
 FRESH = Alias.FRESH
 FORMAT_UNKNOWN = "strides of dimensions of size 1 may decide whether the input counts as channels_last"
@@ -143,7 +143,7 @@ def shuffled(args: Args) -> Outcome:
 def unshuffled(args: Args) -> Outcome:
     """space becomes channels; on a CPU channels_last where the input is, else contiguous; on CUDA contiguous"""
     if has_no_elements(args.layout(), args.facts) is YES:
-        raise Unknowable("torch gives odd sizes for nothing")
+        return _nothing(args, NO)  # cloned, with the sizes that it had
     layout, factor = args.reaching(args.layout(), -3), args.size("downscale_factor")
     channels, height, width = layout.dims[-3:]
     space = (args.facts.quotient(height.size, factor), args.facts.quotient(width.size, factor))
@@ -154,8 +154,16 @@ def channels_shuffled(args: Args) -> Outcome:
     """the same sizes; on a CPU channels_last where the input is, else contiguous; on CUDA contiguous"""
     layout = args.layout()
     if has_no_elements(layout, args.facts) is YES:
-        raise Unknowable("the tensor itself may come back")
+        return _nothing(args, YES)
     return _rearranged(args, layout, layout.shape)
+
+
+def _nothing(args: Args, shares: Truth) -> Result:
+    """What a CPU gives for a tensor without elements."""
+    operand = args.operand()
+    if operand.device != "cpu":
+        raise Unknowable("backends differ where there are no elements")
+    return Result(args.layout(), operand.dtype, shares)
 
 
 def _rearranged(args: Args, layout: Layout, shape: tuple[Extent, ...]) -> Result:

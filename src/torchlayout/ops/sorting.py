@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
-from torchlayout.layouts import Layout, contiguous
+from torchlayout.layouts import Layout, contiguous, settle
 from torchlayout.ops.table import Args, op
 from torchlayout.ops.transfers import BOOL, INT64, at_dim, like_input, of_backends, packed_somehow, replaced
 from torchlayout.ops.values import Alias, DType, Fields, Operand, Outcome, Result, Unknowable, is_unknown
-from torchlayout.sizes import Size
+from torchlayout.sizes import YES, Size
 
 FRESH = Alias.FRESH
 DATA_SIZED = "sizes depend on the data"
@@ -117,8 +117,9 @@ def binned_by_rows(args: Args) -> Outcome:
     if layout.rank == 0:
         raise Unknowable("rows are needed")
     columns = layout.sizes[-1]
-    if isinstance(bins, (tuple, list)) and bins and isinstance(bins[0], Operand):
-        raise Unknowable("the edges given come back, or not")
+    dtype = args.operand().dtype
+    if isinstance(bins, (tuple, list)) and bins and all(isinstance(one, Operand) for one in bins):
+        return binned_between(args, args.operands("bins"), dtype)
     if not isinstance(bins, (tuple, list)):
         if not isinstance(columns, int):
             raise Unknowable("the number of columns is not known")
@@ -126,9 +127,17 @@ def binned_by_rows(args: Args) -> Outcome:
     if any(is_unknown(one) or isinstance(one, Operand) for one in bins):
         raise Unknowable("the bins are not known")
     sizes = tuple(args.facts.normal(one) for one in bins)
-    dtype = args.operand().dtype
     edges = tuple(Result(contiguous((size + 1,)), dtype) for size in sizes)
     return Fields({"hist": Result(contiguous(sizes), dtype), "bin_edges": edges})
+
+
+def binned_between(args: Args, edges: Sequence[Operand], dtype: DType | None) -> Outcome:
+    """The edges given come back themselves."""
+    layouts = [settle(one.layout, args.facts) for one in edges]
+    if any(layout.rank != 1 for layout in layouts):
+        raise Unknowable("edges are vectors")
+    given = tuple(Result(layout, one.dtype, YES, of="bins") for layout, one in zip(layouts, edges, strict=True))
+    return Fields({"hist": Result(contiguous([layout.sizes[0] - 1 for layout in layouts]), dtype), "bin_edges": given})
 
 
 # fmt: off
@@ -145,5 +154,5 @@ op("isin(Any elements, Any test_elements, *, bool assume_unique=False, bool inve
 op("bincount(Tensor self, Tensor? weights=None, SymInt minlength=0) -> Tensor", alias=FRESH, layout=counted, example="x.long().bincount()", unknown=DATA_SIZED)
 op("histc(Tensor self, int bins=100, Scalar min=0, Scalar max=0) -> Tensor", alias=FRESH, layout=binned, example="x.histc(5)")
 op("histogram(Tensor self, Any bins, *, float[]? range=None, Tensor? weight=None, bool density=False) -> (Tensor hist, Tensor bin_edges)", alias=FRESH, layout=binned_with_edges, example="x.histogram(5)")
-op("histogramdd(Tensor self, Any bins, float[]? range=None, Tensor? weight=None, bool density=False) -> (Tensor hist, Tensor[] bin_edges)", alias=FRESH, layout=binned_by_rows, example="torch.histogramdd(x, 3)", unknown="edges given by the caller")
+op("histogramdd(Tensor self, Any bins, float[]? range=None, Tensor? weight=None, bool density=False) -> (Tensor hist, Tensor[] bin_edges)", alias=Alias.MAYBE_VIEW, layout=binned_by_rows, example="torch.histogramdd(x, 3)", unknown="the bins are not known")
 # fmt: on

@@ -1,15 +1,20 @@
 """Fourier transforms. The libraries behind them place results differently, so that strides are known only where all of
-them agree: for packed tensors transformed along their last dimensions."""
+them agree: for tensors whose dimensions lie in memory in their own order, transformed along the last ones.
+
+pocketfft packs. MKL and cuFFT sort the dimensions by their strides, those that are not transformed first, and pack them
+in that order (`_exec_fft` of ATen/native/mkl/SpectralOps.cpp and ATen/native/cuda/SpectralOps.cpp).
+"""
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
-from torchlayout.layouts import Layout, contiguous, is_contiguous, suggests_channels_last, unknown_strides
+from torchlayout.layouts import Dim, Layout, contiguous, is_contiguous, suggests_channels_last, unknown_strides
 from torchlayout.ops.table import Args, Transfer, op
-from torchlayout.ops.transfers import at_dim
-from torchlayout.ops.values import Alias, Outcome, Result, Unknowable, is_unknown
-from torchlayout.sizes import NO, YES, Extent, Size
+from torchlayout.ops.transfers import at_dim, elementwise_layout
+from torchlayout.ops.values import Alias, Operand, Outcome, Result, Unknowable, is_unknown
+from torchlayout.sizes import NO, YES, Extent, Facts, Size
 
 FRESH = Alias.FRESH
 LIBRARIES = "MKL, pocketfft and cuFFT place the results of other tensors and dimensions differently"
@@ -52,7 +57,7 @@ def _along(last: Any) -> Transfer:
     """One dimension, whose size `last` computes."""
 
     def transfer(args: Args) -> Outcome:
-        """packed where the input is packed and its last dimension is transformed"""
+        """packed where the input's dimensions lie in order and the last one is transformed"""
         layout, place = at_dim(args, args.layout(), args.integer("dim"))
         if place < 0:
             raise Unknowable("no dimension to transform")
@@ -67,7 +72,7 @@ def _over(last: Any, certain: bool = True) -> Transfer:
     """Several dimensions; `certain` False for those that no two libraries place alike."""
 
     def transfer(args: Args) -> Outcome:
-        """packed where the input is packed and its last dimensions are transformed"""
+        """packed where the input's dimensions lie in order and the last ones are transformed"""
         dims, wanted = transformed(args)
         layout = args.reaching(args.layout(), *dims)
         places = [dim % len(layout.dims) for dim in dims]
@@ -98,8 +103,18 @@ def transformed(args: Args) -> tuple[tuple[int, ...], list[Size | None]]:
 
 
 def placed(args: Args, layout: Layout, shape: tuple[Extent, ...], sure: bool) -> Result:
-    packed = sure and is_contiguous(layout, args.facts) is YES
-    return Result(contiguous(shape) if packed else unknown_strides(shape))
+    return Result(contiguous(shape) if sure and lies_in_order(layout, args.facts) else unknown_strides(shape))
+
+
+def lies_in_order(layout: Layout, facts: Facts) -> bool:
+    """Whether sorting dimensions by stride, the largest first, certainly leaves all of them (but for sizes of 1) where
+    they are."""
+    if is_contiguous(layout, facts) is YES:
+        return True
+    if any(dim.rest is not None or dim.stride is None for dim in layout.dims):
+        return False
+    longer = [dim.stride for dim in layout.dims if facts.is_one(dim.size) is not YES]
+    return all(a is not None and b is not None and facts.less(b, a) is YES for a, b in pairwise(longer))
 
 
 def shifted(args: Args) -> Outcome:
@@ -126,11 +141,27 @@ def stft(args: Args) -> Outcome:
         raise Unknowable("complex or real results")
     pairs = () if as_complex else (2,)
     shape = (*layout.sizes[:-1], frequencies, frames, *pairs)
-    if not centred and is_contiguous(layout, args.facts) is not YES:
+    if not centred and not frames_in_order(args, layout, hop, points, frames):
         return Result(unknown_strides(shape))
     dims = contiguous((*layout.sizes[:-1], frames, frequencies, *pairs)).dims
     at = len(layout.dims) - 1
     return Result(Layout((*dims[:at], dims[at + 1], dims[at], *dims[at + 2 :])))
+
+
+def frames_in_order(args: Args, layout: Layout, hop: Size, points: Size, frames: Size) -> bool:
+    """Whether the frames, a strided view of the signal times the window, lie as (batch, frames, samples)."""
+    signal = layout.dims[-1]
+    if signal.stride is None:
+        return is_contiguous(layout, args.facts) is YES
+    if layout.rank == 1:
+        return True
+    view = Layout((layout.dims[0], Dim(frames, signal.stride * hop), Dim(points, signal.stride)))
+    window, ways = args["window"], []
+    if not isinstance(window, Operand):
+        ways.append(view)
+    if window is not None or args["win_length"] is not None:
+        ways.append(elementwise_layout([Operand(view), Operand(contiguous((points,)))], args.facts))
+    return all(lies_in_order(Layout(way.dims[:2]), args.facts) for way in ways)
 
 
 def frequency_count(args: Args, points: Size) -> Size:
@@ -168,13 +199,13 @@ def _row(schema: str, transfer: Transfer, name: str, call: str, unknown: str | N
 
 for _name, _last in (("fft", kept), ("ifft", kept), ("rfft", halved), ("irfft", doubled), ("hfft", doubled), ("ihfft", halved)):
     _x = "x" if _name in ("fft", "ifft", "rfft", "ihfft") else "x.to(torch.complex64)"
-    _certain = _name not in ("hfft", "ihfft")
+    _certain = _name != "ihfft"
     _row(f"fft_{_name}(Tensor self, SymInt? n=None, int dim=-1, str? norm=None) -> Tensor", _along(_last), _name, f"{_name}({_x})")
     _row(f"fft_{_name}2(Tensor self, SymInt[1]? s=None, int[1] dim=[-2,-1], str? norm=None) -> Tensor", _over(_last, _certain), _name + "2", f"{_name}2({_x})")
     _row(f"fft_{_name}n(Tensor self, SymInt[1]? s=None, int[1]? dim=None, str? norm=None) -> Tensor", _over(_last, _certain), _name + "n", f"{_name}n({_x}, dim=(-1,))")
 for _name in ("fftshift", "ifftshift"):
     _row(f"fft_{_name}(Tensor self, int[1]? dim=None) -> Tensor", shifted, _name, f"{_name}(x)", "a CPU may follow channels_last, CUDA packs")
-op("stft(Tensor self, int n_fft, int? hop_length=None, int? win_length=None, Tensor? window=None, bool center=True, str pad_mode='reflect', bool normalized=False, bool? onesided=None, bool? return_complex=None, bool? align_to_window=None) -> Tensor", alias=FRESH, layout=stft, example="torch.stft(x, 4, 2, return_complex=True)", unknown="strides of input that is not packed, without `center`")
+op("stft(Tensor self, int n_fft, int? hop_length=None, int? win_length=None, Tensor? window=None, bool center=True, str pad_mode='reflect', bool normalized=False, bool? onesided=None, bool? return_complex=None, bool? align_to_window=None) -> Tensor", alias=FRESH, layout=stft, example="torch.stft(x, 4, 2, return_complex=True)", unknown="a batch whose signals do not lie one after the other, without `center`")
 op("istft(Tensor self, int n_fft, int? hop_length=None, int? win_length=None, Tensor? window=None, bool center=True, bool normalized=False, bool? onesided=None, int? length=None, bool return_complex=False) -> Tensor", alias=FRESH, layout=istft, example="torch.istft(torch.stft(x, 4, 2, return_complex=True), 4, 2)")
 WINDOW = "ScalarType? dtype=None, Any layout=None, Any device=None, bool requires_grad=False) -> Tensor"
 for _name in ("bartlett", "blackman", "cosine", "hamming", "hann", "nuttall"):
