@@ -53,7 +53,8 @@ class ContiguousOfInvariantInLoop(Rule):
 
     ## Fix safety
     The fix moves the copy in front of the loop. It is unsafe: the copy is then also made for a loop that takes no
-    turn, and memory is held for the whole loop.
+    turn, and memory is held for the whole loop. There is none where a turn may pass the copy by, under a condition,
+    in a `try` or `with`, or after a `continue`: in front of the loop the tensor may not be there yet.
 
     ## References
     - [torch.Tensor.contiguous](https://pytorch.org/docs/stable/generated/torch.Tensor.contiguous.html)
@@ -160,6 +161,7 @@ for step in range(3):
     def finding(self, seen: Seen, site: Site) -> Finding:
         from torchlayout.rules import loops, tell
         from torchlayout.rules.finding import Finding
+        from torchlayout.rules.hoisting import hoist
 
         visit = site.relevant()[0]
         copied = loops.what_is_copied(site)
@@ -168,7 +170,7 @@ for step in range(3):
             f"it; pack it once in front of the loop"
         )
         related = tell.history(visit.origins.get("self"), seen.trace.path, site.span)
-        return Finding(self.code, message, site.span, related, loops.hoist(seen, site))
+        return Finding(self.code, message, site.span, related, hoist(seen, site))
 
 
 def usually_packed(site: Site) -> bool:

@@ -1,0 +1,252 @@
+"""Moving an unchanged `contiguous()` in front of its loop.
+
+Vocabulary: *way* (the syntax nodes from the module down to the call, each with the field it stands in), *guard*
+(whatever lets a turn of the loop pass the call by: a condition, a `try`, a `with`, an earlier `continue`). A call
+behind a guard stays where it is: in front of the loop it would run where it never ran, on what the guard ruled out.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+from torchlayout.interp.trace import Site
+from torchlayout.program.nodes import Span
+from torchlayout.program.places import CallSite
+from torchlayout.program.source import Source
+from torchlayout.rules import edits, mend
+from torchlayout.rules.finding import Edit, Fix, Safety
+from torchlayout.rules.seen import Seen
+
+TITLE = "Pack it in front of the loop"
+
+CONSUMERS = frozenset({"all", "any", "dict", "frozenset", "list", "max", "min", "set", "sorted", "sum", "tuple"})
+"""Builtins that run through a generator at once, so that it does what a list would."""
+
+Loop = ast.For | ast.AsyncFor | ast.While
+Comprehension = ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp
+Scope = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda | ast.ClassDef | ast.Module
+Leave = ast.Continue | ast.Break | ast.Return | ast.Raise | ast.Assert
+Pause = ast.Yield | ast.YieldFrom | ast.Await
+
+
+class Step(NamedTuple):
+    """A node on the way, and the field of its parent that it stands in."""
+
+    node: ast.AST
+    field: str
+
+
+def hoist(seen: Seen, site: Site) -> Fix | None:
+    """The fix for a call of unchanged operands in a loop; None where a guard stands in between, or no line of its own
+    can be put before the loop."""
+    call = mend.call_at(seen, site.key)
+    if call is None:
+        return None
+    source = seen.unit.source
+    text = source.slice(call.call)
+    way = way_to(seen.unit.tree, source, call.call)
+    place = place_before_loop(way)
+    if "\n" in text or place is None:
+        return None
+    span = _span(source, place)
+    return _moved_whole(seen, call, way, span) or _named(source, call, span)
+
+
+def _moved_whole(seen: Seen, call: CallSite, way: list[Step], loop: Span) -> Fix | None:
+    """The fix for `y = x.contiguous()` in a loop's own block: the assignment moves. None where that would be seen."""
+    statement, around = way[-2].node, way[-3].node
+    if not isinstance(statement, ast.Assign) or not isinstance(around, Loop) or len(around.body) == 1:
+        return None
+    match statement.targets:
+        case [ast.Name(id=name)]:
+            pass
+        case _:
+            return None
+    source, place = seen.unit.source, _span(seen.unit.source, statement)
+    line = source.line(place.line)
+    if place.line != place.end_line or line[: place.column].strip() or line[place.end_column :].strip():
+        return None
+    if not _only_later(name, statement, around, next(step.node for step in reversed(way) if _is_scope(step.node))):
+        return None
+    before = edits.insert_line_before(source, loop, source.slice(place))
+    whole = Edit(Span(place.line, 0, place.line + 1, 0), "")
+    return Fix(TITLE, (*before, whole), Safety.UNSAFE) if before else None
+
+
+def _named(source: Source, call: CallSite, loop: Span) -> Fix | None:
+    """The fix that gives the packed tensor a name of its own in front of the loop."""
+    text = source.slice(call.call)
+    name = _free_name(source, call)
+    before = edits.insert_line_before(source, loop, f"{name} = {text}")
+    return Fix(TITLE, (*before, Edit(call.call, name)), Safety.UNSAFE) if before else None
+
+
+# ---------------------------------------------------------------- the way to the call
+def way_to(tree: ast.Module, source: Source, call: Span) -> list[Step]:
+    """The nodes from the module down to the call with this span, the call last; empty where there is none."""
+    start = (call.line, source.utf8_column(call.line, call.column))
+    end = (call.end_line, source.utf8_column(call.end_line, call.end_column))
+    way = [Step(tree, "")]
+    while True:
+        here = way[-1].node
+        if isinstance(here, ast.Call) and _bounds(here) == (start, end):
+            return way
+        inner = next((step for step in _children(here) if _holds(step.node, start, end)), None)
+        if inner is None:
+            return []
+        way.append(inner)
+
+
+def _children(node: ast.AST) -> Iterator[Step]:
+    for field, value in ast.iter_fields(node):
+        for part in value if isinstance(value, list) else [value]:
+            if isinstance(part, ast.AST):
+                yield Step(part, field)
+
+
+def _holds(node: ast.AST, start: tuple[int, int], end: tuple[int, int]) -> bool:
+    """Whether a node's text holds a range; one without a place of its own does where one of its parts does."""
+    if not hasattr(node, "end_col_offset"):
+        return any(_holds(step.node, start, end) for step in _children(node))
+    first, last = _bounds(node)
+    decorated = any(_holds(part, start, end) for part in getattr(node, "decorator_list", ()))
+    return decorated or (first <= start and end <= last)
+
+
+def _bounds(node: Any) -> tuple[tuple[int, int], tuple[int, int]]:
+    return (node.lineno, node.col_offset), (node.end_lineno, node.end_col_offset)
+
+
+# ---------------------------------------------------------------- guards
+def place_before_loop(way: Sequence[Step]) -> ast.stmt | None:
+    """The statement before which the call may stand: its loop, or the one that holds its comprehension."""
+    depth = next((at for at in range(len(way) - 2, 0, -1) if _is_loop(way[at].node)), 0)
+    if not depth or any(_is_scope(step.node) for step in way[depth:]):
+        return None
+    loop = way[depth].node
+    if not _reached_on_every_turn(way[depth:]) or any(isinstance(node, Pause) for node in ast.walk(loop)):
+        return None
+    if isinstance(loop, ast.stmt):
+        return loop
+    start = next(at for at in range(depth, 0, -1) if isinstance(way[at].node, ast.stmt))
+    scope = next(step.node for step in reversed(way[:depth]) if _is_scope(step.node))
+    # What a class body binds is not seen inside its comprehensions.
+    if isinstance(scope, ast.ClassDef) or (way[start].field == "orelse" and _is_elif(way[start - 1].node)):
+        return None
+    at_once = not isinstance(loop, ast.GeneratorExp) or _is_consumed(way[depth - 1].node)
+    statement = way[start].node
+    assert isinstance(statement, ast.stmt)
+    return statement if at_once and _evaluated_first(way[start : depth + 1]) else None
+
+
+def _is_loop(node: ast.AST) -> bool:
+    return isinstance(node, Loop | Comprehension)
+
+
+def _is_scope(node: ast.AST) -> bool:
+    return isinstance(node, Scope)
+
+
+def _is_elif(node: ast.AST) -> bool:
+    """Whether the `else` of an `if` may be an `elif`, before which there is no room for a statement."""
+    return isinstance(node, ast.If) and len(node.orelse) == 1 and isinstance(node.orelse[0], ast.If)
+
+
+def _is_consumed(node: ast.AST) -> bool:
+    return isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in CONSUMERS
+
+
+def _reached_on_every_turn(way: Sequence[Step]) -> bool:
+    """Whether each turn of the loop that the way starts at comes to its end."""
+    (loop, _), (inner, field) = way[0], way[1]
+    if isinstance(loop, Comprehension):
+        return field in ("elt", "key", "value") and not any(part.ifs for part in loop.generators) and _plain(way[1:])
+    assert isinstance(loop, Loop)
+    if field != "body":
+        return False
+    before = loop.body[: next(at for at, statement in enumerate(loop.body) if statement is inner)]
+    return not any(map(_may_leave, before)) and _evaluated_first(way[1:])
+
+
+def _evaluated_first(way: Sequence[Step]) -> bool:
+    """Whether running the statement that the way starts at always comes to its end, once."""
+    statement, field = way[0].node, way[1].field if len(way) > 1 else ""
+    match statement:
+        case ast.Assign() | ast.AugAssign() | ast.AnnAssign() | ast.Expr() | ast.Return() | ast.Delete() | ast.Raise():
+            reached = True
+        case ast.For() | ast.AsyncFor():
+            reached = field == "iter"
+        case ast.If() | ast.Assert():
+            reached = field == "test"
+        case ast.Match():
+            reached = field == "subject"
+        case _:
+            reached = False
+    return reached and _plain(way[1:])
+
+
+def _plain(way: Sequence[Step]) -> bool:
+    """Whether evaluating the expression that the way starts at always evaluates its end."""
+    for (node, _), (inner, field) in pairwise(way):
+        match node:
+            case ast.IfExp():
+                skipped = field != "test"
+            case ast.BoolOp():
+                skipped = inner is not node.values[0]
+            case ast.Compare():
+                skipped = field == "comparators" and inner is not node.comparators[0]
+            case _:
+                skipped = False
+        if skipped:
+            return False
+    return True
+
+
+def _may_leave(statement: ast.stmt) -> bool:
+    """Whether a statement may end the turn, or says what must hold after it."""
+    return any(isinstance(node, Leave) for node in ast.walk(statement))
+
+
+# ---------------------------------------------------------------- names
+def _only_later(name: str, assignment: ast.Assign, loop: ast.AST, scope: ast.AST) -> bool:
+    """Whether a name is bound by this assignment alone, and read only after it inside the loop's block."""
+    assert isinstance(loop, Loop)
+    at = loop.body.index(assignment)
+    later = {id(node) for statement in loop.body[at:] for node in ast.walk(statement)}
+    for node in ast.walk(scope):
+        if name not in _names(node) or node is assignment.targets[0]:
+            continue
+        if id(node) not in later or not isinstance(node, ast.Name) or not isinstance(node.ctx, ast.Load):
+            return False
+    return True
+
+
+def _names(node: ast.AST) -> Iterator[str]:
+    """The names that a node itself mentions, whether it reads or binds them."""
+    for field in ("id", "name", "arg", "asname", "rest"):
+        value = getattr(node, field, None)
+        if isinstance(value, str):
+            yield value
+    if isinstance(node, ast.Global | ast.Nonlocal):
+        yield from node.names
+
+
+def _free_name(source: Source, call: CallSite) -> str:
+    """A name for the packed tensor that the file does not have yet."""
+    receiver = source.slice(call.receiver) if call.receiver is not None else ""
+    last = receiver.rpartition(".")[2]
+    base = f"{last}_contiguous" if re.fullmatch(r"(?:[^\W\d]\w*\.)*[^\W\d]\w*", receiver) else "packed"
+    name, number = base, 2
+    while re.search(rf"\b{name}\b", source.clean):
+        name, number = f"{base}_{number}", number + 1
+    return name
+
+
+def _span(source: Source, node: ast.stmt) -> Span:
+    end_line = node.end_lineno or node.lineno
+    end = source.column_from_utf8(end_line, node.end_col_offset or 0)
+    return Span(node.lineno, source.column_from_utf8(node.lineno, node.col_offset), end_line, end)
