@@ -143,7 +143,13 @@ def _shares(real: Any, other: Any) -> bool:
     if isinstance(real, np.ndarray) or isinstance(other, np.ndarray):
         array, tensor = (real, other) if isinstance(real, np.ndarray) else (other, real)
         return np.shares_memory(array, tensor.detach().numpy())
-    return bool(_storage(real) == _storage(other))
+    return bool(_storage(real) == _storage(other)) or _overlap(real.untyped_storage(), other.untyped_storage())
+
+
+def _overlap(one: Any, other: Any) -> bool:
+    """Whether two storages hold the same bytes, as a tensor that came by DLPack does."""
+    starts, ends = zip(*((s.data_ptr(), s.data_ptr() + s.nbytes()) for s in (one, other)), strict=True)
+    return bool(max(starts) < min(ends))
 
 
 def _tensors_in(value: Any) -> list[Any]:

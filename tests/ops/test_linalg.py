@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import pytest
+import torch
+from conformance import check_call
 from facts import Symbolic, assert_strides
+from real_layouts import variants
 
 from torchlayout.layouts import contiguous
 from torchlayout.ops import Fields, Operand, Result
@@ -86,3 +89,38 @@ def test_sizes_of_real_transforms() -> None:
     assert world.facts.render(half) == "N//2 + 1"
     assert world.layout("torch.fft.irfft", x).sizes[-1] == 2 * (world["N"] - 1)
     assert world.layout("torch.fft.fft", x, n=7).sizes[-1] == 7
+
+
+@pytest.mark.parametrize("driver", [None, "gels", "gelsy", "gelsd", "gelss"])
+def test_what_least_squares_gives_beside_the_solution(driver: str | None) -> None:
+    """Whether residuals are there depends on the matrix's rank, for two of the drivers."""
+    for rows, columns in ((4, 2), (3, 3), (2, 4)):
+        for batch in ((), (2,)):
+            for right in ((rows,), (rows, 5)):
+                x, b = torch.rand(*batch, rows, columns), torch.rand(*batch, *right)
+                verdict = check_call("torch.linalg.lstsq", [x, b], {"driver": driver}, device="cpu")
+                open_ = rows > columns and driver in ("gelsd", "gelss")
+                assert verdict.kind == ("unknown" if open_ else "exact"), verdict.detail
+    verdict = check_call("torch.linalg.lstsq", [torch.rand(3, 2), torch.rand(3, 1)])
+    assert verdict.kind == "unknown"
+
+
+def test_transforms_of_what_lies_in_order_are_packed() -> None:
+    """Gaps do not matter, the order of dimensions does: MKL keeps it, pocketfft does not."""
+    x = torch.rand(4, 6, 8)
+    for y, known in ((x, True), (x[:, ::2], True), (x[..., ::2], True), (x.transpose(0, 1), False), (x.mT, False)):
+        for name in ("fft", "rfft", "ihfft"):
+            verdict = check_call(f"torch.fft.{name}", [y])
+            assert verdict.kind == ("exact" if known else "unknown"), verdict.detail
+    assert check_call("torch.fft.hfft2", [x]).kind == "exact"
+    assert check_call("torch.fft.ihfft2", [x]).kind == "unknown"
+
+
+@pytest.mark.parametrize("windowed", [True, False])
+def test_frames_of_signals_that_lie_apart(windowed: bool) -> None:
+    window = torch.hann_window(16) if windowed else None
+    for _, x in variants(torch.rand(3, 100), shrink=False):
+        options = {"hop_length": 4, "window": window, "center": False, "return_complex": True}
+        verdict = check_call("torch.stft", [x, 16], options)
+        in_order = x.stride(0) > 4 * x.stride(1) or (windowed and 0 in x.stride())
+        assert verdict.kind == ("exact" if in_order else "unknown"), verdict.detail

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import pytest
+import torch
+from conformance import check_call
 from facts import Symbolic, assert_strides
+from real_layouts import variants
 
 from torchlayout.layouts import contiguous
 from torchlayout.ops import UNKNOWN
@@ -53,3 +56,14 @@ class TestAttention:
         query, key = world.tensor("B", "H", "L", "D"), world.tensor("B", "G", "L", "D")
         layout = world.layout("F.scaled_dot_product_attention", query, key, key, enable_gqa=True)
         assert layout.sizes[1] == world["H"]
+
+
+def test_attention_of_other_than_four_dimensions_packs() -> None:
+    """The fused kernels take a batch of heads, so that others are multiplied out."""
+    for shape in ((4, 6), (3, 4, 6), (2, 3, 2, 4, 6)):
+        for _, x in variants(torch.rand(shape), shrink=False):
+            for options in ({}, {"is_causal": True}, {"attn_mask": torch.rand(4, 4)}):
+                verdict = check_call("F.scaled_dot_product_attention", [x, x, x], options)
+                assert verdict.kind == "exact", verdict.detail
+    x = torch.rand(2, 3, 4, 6)
+    assert check_call("F.scaled_dot_product_attention", [x, x, x]).kind == "unknown"

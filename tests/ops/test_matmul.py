@@ -10,10 +10,11 @@ from conformance import check_call
 from facts import Symbolic, assert_strides
 from hypothesis import given
 from hypothesis import strategies as st
-from real_layouts import gapped, reversed_order
+from real_layouts import gapped, reversed_order, variants
 
-from torchlayout.layouts import contiguous
-from torchlayout.ops import UNKNOWN, Operand
+from torchlayout.layouts import contiguous, is_contiguous, permuted_contiguous
+from torchlayout.ops import UNKNOWN, Operand, Refused, Result
+from torchlayout.sizes import YES
 
 
 @pytest.mark.parametrize(
@@ -96,3 +97,28 @@ def test_any_einsum_is_told_as_torch_does_it(case: tuple[str, list[torch.Tensor]
 @pytest.mark.parametrize("equation", ["ij,", "i->ij", "i1->i", "ijk->i", 3])
 def test_odd_equations_are_unknown(equation: object) -> None:
     assert Symbolic().call("torch.einsum", equation, Operand(contiguous((2, 3)))) is UNKNOWN
+
+
+KRON_SHAPES = ((3,), (), (3, 4), (1, 4), (3, 1), (1, 1), (2, 1, 4), (3, 1, 1))
+
+
+@pytest.mark.parametrize("first", KRON_SHAPES)
+def test_kron_reads_the_strides_of_sizes_of_one_too(first: tuple[int, ...]) -> None:
+    """It multiplies two views and views the product: exact, or refused where torch refuses it."""
+    for second in KRON_SHAPES:
+        for _, x in variants(torch.rand(first)):
+            for _, y in variants(torch.rand(second))[::2]:
+                verdict = check_call("torch.kron", [x, y])
+                assert verdict.kind == "exact", verdict.detail
+
+
+def test_kron_of_a_transposed_matrix_raises() -> None:
+    world = Symbolic("N M")
+    x = Operand(permuted_contiguous((3, 4), (1, 0)))
+    with pytest.raises(Refused):
+        world.call("torch.kron", x, world.tensor(2, 5))
+    with pytest.raises(RuntimeError, match="view size is not compatible"):
+        torch.kron(torch.rand(4, 3).t(), torch.rand(2, 5))
+    packed = world.call("torch.kron", world.tensor("N", "M"), world.tensor("M", "N"))
+    assert isinstance(packed, Result)
+    assert is_contiguous(packed.layout, world.facts.assumed_world) is YES

@@ -5,6 +5,7 @@ from __future__ import annotations
 from torchlayout.layouts import (
     Layout,
     contiguous,
+    has_no_elements,
     has_overlap,
     is_contiguous,
     preserved,
@@ -13,6 +14,7 @@ from torchlayout.layouts import (
 )
 from torchlayout.ops.table import Args, op
 from torchlayout.ops.transfers import (
+    BOOL,
     at_dim,
     elementwise_float,
     elementwise_layout,
@@ -89,6 +91,13 @@ def _dropped(args: Args) -> Result:
     return Result(ordered_like(args.layout(), args.facts), args.operand().dtype)
 
 
+def dropped_with_mask(args: Args) -> Outcome:
+    """a pair: an elementwise result (the tensor itself where it has no elements); the mask, of bools, in the same layout"""
+    layout = preserved(args.layout(), args.facts)
+    nothing = has_no_elements(layout, args.facts) is YES
+    return itself(args) if nothing else Result(layout, args.operand().dtype), Result(layout, None if nothing else BOOL)
+
+
 def gated(args: Args) -> Outcome:
     """half as long in one dimension; strides as of an elementwise result of the two halves"""
     layout, place = at_dim(args, args.layout(), args.integer("dim"))
@@ -158,6 +167,7 @@ op("dropout(Tensor self, float p=0.5, bool training=True, bool inplace=False) ->
 op("dropout.function(Tensor self, float p, bool train) -> Tensor", alias=Alias.MAYBE_VIEW, layout=dropped, example="torch.dropout(x, 0.5, True)", spellings=("torch.dropout",))
 for _name in ("dropout1d", "dropout2d", "dropout3d", "feature_dropout"):
     op(f"{_name}(Tensor self, float p=0.5, bool training=True, bool inplace=False) -> Tensor", alias=Alias.MAYBE_VIEW, layout=dropped, example=f"F.{_name}(x, 0.5)" if _name != "feature_dropout" else "torch.feature_dropout(x, 0.5, True)")
+op("native_dropout(Tensor self, float p, bool? train) -> (Tensor, Tensor)", alias=Alias.MAYBE_VIEW, layout=dropped_with_mask, example="torch.native_dropout(x, 0.5, True)")
 for _name in ("alpha_dropout", "feature_alpha_dropout"):
     op(f"{_name}(Tensor self, float p=0.5, bool training=False, bool inplace=False) -> Tensor", alias=Alias.MAYBE_VIEW, layout=dropped, example=f"F.{_name}(x, 0.5, True)")
 op("gumbel_softmax(Tensor self, float tau=1, bool hard=False, float eps=1e-10, int dim=-1) -> Tensor", alias=FRESH, layout=gumbel_softmax, example="F.gumbel_softmax(x)")

@@ -4,9 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from torchlayout.layouts import Layout, settle, the_rest, with_rank, with_trailing
+from torchlayout.layouts import (
+    Layout,
+    contiguous,
+    is_contiguous,
+    is_dense,
+    settle,
+    the_rest,
+    unknown_strides,
+    with_rank,
+    with_trailing,
+)
 from torchlayout.ops.values import UNKNOWN, Alternatives, DType, Operand, Outcome, Result
-from torchlayout.sizes import YES, Facts
+from torchlayout.sizes import MAYBE, YES, Facts
 
 
 def attribute(operand: Operand, name: str, facts: Facts) -> Outcome:
@@ -80,8 +90,12 @@ def _every_second(operand: Operand, layout: Layout, shift: int) -> Result:
 
 
 def _gradient(operand: Operand, layout: Layout, facts: Facts) -> Outcome:
-    """`p.grad` follows its parameter's strides where autograd accumulates it, but may be expanded or None."""
-    return UNKNOWN
+    """`p.grad` is None or has its tensor's sizes. In the assumed world, where no program assigns another, autograd packs
+    it, but that a leaf which is dense keeps its strides (torch/csrc/autograd/utils/grad_layout_contract.h) and others
+    do not (retain_grad)."""
+    packed = is_contiguous(layout, facts) | ~is_dense(layout, facts) if facts.assumed else MAYBE
+    placed = contiguous(layout.shape) if packed is YES else unknown_strides(layout.shape)
+    return Alternatives((Result(placed, operand.dtype, MAYBE), None))
 
 
 def _shape(operand: Operand, layout: Layout, facts: Facts) -> Outcome:
@@ -109,6 +123,11 @@ def _item_size(operand: Operand, layout: Layout, facts: Facts) -> Outcome:
     return UNKNOWN if size is None else size
 
 
+def _bytes(operand: Operand, layout: Layout, facts: Facts) -> Outcome:
+    size = operand.dtype.itemsize if operand.dtype else None
+    return UNKNOWN if size is None else layout.numel * size
+
+
 def _count(operand: Operand, layout: Layout, facts: Facts) -> Outcome:
     """`a.size` of an array: its number of elements (of a tensor `size` is a method)."""
     return layout.numel if operand.numpy else UNKNOWN
@@ -117,6 +136,6 @@ def _count(operand: Operand, layout: Layout, facts: Facts) -> Outcome:
 _READERS: dict[str, Callable[[Operand, Layout, Facts], Outcome]] = {
     "T": _reversed, "mT": _matrix, "H": _hermitian, "mH": _adjoint, "data": _data, "real": _part(0), "imag": _part(1),
     "grad": _gradient, "shape": _shape, "ndim": _rank, "is_cuda": _is_cuda, "dtype": _dtype, "device": _device,
-    "itemsize": _item_size, "size": _count,
+    "itemsize": _item_size, "nbytes": _bytes, "size": _count,
 }  # fmt: skip
-_OF_ARRAYS = frozenset({"T", "mT", "real", "imag", "shape", "ndim", "dtype", "itemsize", "size"})
+_OF_ARRAYS = frozenset({"T", "mT", "real", "imag", "shape", "ndim", "dtype", "itemsize", "nbytes", "size"})

@@ -209,6 +209,11 @@ def lazily_conjugated(args: Args) -> Outcome:
     return Result(args.layout(), operand.dtype, YES)
 
 
+def pinned(args: Args) -> Outcome:
+    """a copy in pinned memory with the very same strides, gaps included; the tensor itself where it is pinned already"""
+    return Result(Layout(args.layout().dims, None), args.operand().dtype, MAYBE)
+
+
 def resolved(args: Args) -> Outcome:
     """the tensor itself, or a copy of one that is conjugated or negated lazily"""
     operand, layout = args.operand(), args.layout()
@@ -222,6 +227,7 @@ def resolved(args: Args) -> Outcome:
 
 # fmt: off
 op("contiguous(Tensor(a) self, *, MemoryFormat memory_format=contiguous_format) -> Tensor(a)", alias=MAYBE_VIEW, layout=made_contiguous, example="x.contiguous()")
+op("pin_memory(Tensor(a) self, Device? device=None) -> Tensor(a)", alias=MAYBE_VIEW, layout=pinned, example="x.pin_memory()", unknown="it may be pinned already")
 op("clone(Tensor self, *, MemoryFormat? memory_format=None) -> Tensor", alias=FRESH, layout=cloned, example="x.clone()")
 op("to.dtype_layout(Tensor(a) self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, bool non_blocking=False, bool copy=False, MemoryFormat? memory_format=None) -> Tensor(a)", alias=MAYBE_VIEW, layout=to_dtype, example="x.to(dtype=torch.float64)")
 op("to.dtype(Tensor(a) self, ScalarType dtype, bool non_blocking=False, bool copy=False, MemoryFormat? memory_format=None) -> Tensor(a)", alias=MAYBE_VIEW, layout=to_dtype, example="x.to(torch.float32, memory_format=torch.contiguous_format)")

@@ -127,6 +127,17 @@ def ranged(args: Args) -> Outcome:
     return Result(contiguous((_steps(start, end, step, args.facts),)), dtype)
 
 
+def ranged_inclusively(args: Args) -> Outcome:
+    """one dimension, packed; as many elements as there are steps, the end among them"""
+    start, end, step = args["start"], args["end"], args["step"]
+    dtype = FLOAT32 if args["dtype"] is None else given_dtype(args)
+    if all(isinstance(value, (int, float)) for value in (start, end, step)) and step:
+        return Result(contiguous((int((end - start) // step) + 1,)), dtype)
+    if isinstance(step, int) and step == 1 and isinstance(start, (int, Poly)) and isinstance(end, (int, Poly)):
+        return Result(contiguous((args.facts.normal(end - start + 1),)), dtype)
+    return Result(contiguous((args.facts.symbols.fresh("range"),)), dtype)
+
+
 def _steps(start: Any, end: Any, step: Any, facts: Facts) -> Size:
     """`ceil((end - start) / step)`."""
     if all(isinstance(value, (int, float)) for value in (start, end, step)) and step:
@@ -336,6 +347,7 @@ op(f"new_tensor(Tensor self, Any data, *, {OPTIONS}) -> Tensor", alias=FRESH, la
 op(f"arange(Scalar end, *, {OPTIONS}) -> Tensor", alias=FRESH, layout=ranged, example="torch.arange(x.numel())")
 op(f"arange.start(Scalar start, Scalar end, *, {OPTIONS}) -> Tensor", alias=FRESH, layout=ranged, example="torch.arange(1, x.numel() + 1)")
 op(f"arange.start_step(Scalar start, Scalar end, Scalar step=1, *, {OPTIONS}) -> Tensor", alias=FRESH, layout=ranged, example="torch.arange(0.5, x.numel() + 1, 0.3)")
+op(f"range(Scalar start, Scalar end, Scalar step=1, *, {OPTIONS}) -> Tensor", alias=FRESH, layout=ranged_inclusively, example="torch.range(1, x.numel(), 2)")
 op(f"linspace(Scalar start, Scalar end, int steps, *, {OPTIONS}) -> Tensor", alias=FRESH, layout=spaced, example="torch.linspace(0, 1, x.numel())")
 op(f"linspace.Tensor(Any start, Any end, int steps, *, {OPTIONS}) -> Tensor", alias=FRESH, layout=spaced, example="torch.linspace(torch.tensor(0.0), torch.tensor(1.0), 4)")
 op(f"logspace(Scalar start, Scalar end, int steps, float base=10.0, *, {OPTIONS}) -> Tensor", alias=FRESH, layout=spaced, example="torch.logspace(0, 1, x.numel())")

@@ -94,6 +94,10 @@ op("copy_(Tensor(a!) self, Tensor src, bool non_blocking=False) -> Tensor(a!)", 
 op("fill_.Scalar(Tensor(a!) self, Scalar value) -> Tensor(a!)", alias=INPLACE, layout=written_silently, example="x.fill_(1)")
 op("fill_.Tensor(Tensor(a!) self, Tensor value) -> Tensor(a!)", alias=INPLACE, layout=written, example="x.fill_(torch.tensor(1.0))")
 op("fill_diagonal_(Tensor(a!) self, Scalar fill_value, bool wrap=False) -> Tensor(a!)", alias=INPLACE, layout=written_silently, example="x.fill_diagonal_(1)")
+op("apply_(Tensor(a!) self, Any callable) -> Tensor(a!)", alias=INPLACE, layout=written_silently, example="x.apply_(abs)")
+op("map_(Tensor(a!) self, Tensor tensor, Any callable) -> Tensor(a!)", alias=INPLACE, layout=written_silently, example="x.map_(x.clone(), max)")
+op("map2_(Tensor(a!) self, Tensor x, Tensor y, Any callable) -> Tensor(a!)", alias=INPLACE, layout=written_silently, example="x.map2_(x.clone(), x.clone(), lambda a, b, c: a)")
+op("embedding_renorm_(Tensor(a!) self, Tensor indices, float max_norm, float norm_type) -> Tensor(a!)", alias=INPLACE, layout=written_silently, example="torch.embedding_renorm_(x, torch.tensor([0]), 1.0, 2.0)")
 op("zero_(Tensor(a!) self) -> Tensor(a!)", alias=INPLACE, layout=written_silently, example="x.zero_()")
 for _name, _parameters, _given in (
     ("normal_", "float mean=0, float std=1", ""), ("uniform_", "float from=0, float to=1", ""), ("cauchy_", "float median=0, float sigma=1", ""),

@@ -81,6 +81,12 @@ def powers_of(args: Args) -> Outcome:
     return Result(contiguous((*layout.shape, count)))
 
 
+def vandermonde(args: Args) -> Outcome:
+    """a matrix: the powers of each number of a vector; packed"""
+    size = args.ranked("x", 1).sizes[0]
+    return Result(contiguous((size, size if args["N"] is None else args.size("N"))))
+
+
 # ---------------------------------------------------------------- decompositions
 def sign_and_logarithm(args: Args) -> Outcome:
     """a pair of the batch's sizes, packed"""
@@ -169,6 +175,15 @@ def low_rank(args: Args) -> Outcome:
     if args.operand().device != "cpu":
         return tuple(Result(unknown_strides(shape)) for shape in shapes)
     return tuple(Result(contiguous(shape)) for shape in shapes)
+
+
+def few_eigenvectors(args: Args) -> Outcome:
+    """a pair, packed: a vector for each matrix, and as many columns"""
+    if args["X"] is not None or args["n"] is not None:
+        raise Unknowable("the vectors to start from decide")
+    batch, rows, _ = matrices(args)
+    count = 1 if args["k"] is None else args.size("k")
+    return Result(contiguous((*batch, count))), Result(contiguous((*batch, rows, count)))
 
 
 # ---------------------------------------------------------------- solving
@@ -349,6 +364,8 @@ _row("lu_solve(Tensor B, Tensor self, Tensor LU_pivots) -> Tensor", solve_factor
 _row("cholesky_solve(Tensor B, Tensor self, bool upper=False) -> Tensor", solve_factored, f"x.cholesky_solve({POSITIVE})")
 _row("triangular_solve(Tensor self, Tensor A, bool upper=True, bool transpose=False, bool unitriangular=False) -> (Tensor solution, Tensor cloned_coefficient)", legacy_triangular, f"x.triangular_solve({POSITIVE})")
 _row("linalg_lstsq(Tensor self, Tensor b, float? rcond=None, *, str? driver=None) -> (Tensor solution, Tensor residuals, Tensor rank, Tensor singular_values)", least_squares, f"{L}lstsq(x, x)", L + "lstsq", varies=True, unknown="what is computed beside the solution depends on the driver, and whether residuals are on the matrix's rank")
+_row("vander(Tensor x, SymInt? N=None, bool increasing=False) -> Tensor", vandermonde, "torch.vander(x)")
+_row("lobpcg(Tensor self, int? k=None, Tensor? B=None, Tensor? X=None, int? n=None, Tensor? iK=None, int? niter=None, float? tol=None, bool? largest=None, str? method=None, Any tracker=None, Any ortho_iparams=None, Any ortho_fparams=None, Any ortho_bparams=None) -> (Tensor, Tensor)", few_eigenvectors, f"torch.lobpcg({POSITIVE}, 1)", "torch.lobpcg", unknown="with vectors to start from, these decide")
 _row("linalg_tensorinv(Tensor self, int ind=2) -> Tensor", tensor_inverse, f"{L}tensorinv({POSITIVE}, 1)", L + "tensorinv")
 _row("linalg_tensorsolve(Tensor self, Tensor other, int[]? dims=None) -> Tensor", tensor_solution, f"{L}tensorsolve({POSITIVE}, x[..., 0])", L + "tensorsolve")
 # fmt: on

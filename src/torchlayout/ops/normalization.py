@@ -99,6 +99,16 @@ def scaled_by_norm(args: Args) -> Outcome:
     return Result(preserved(args.layout(), args.facts), full_precision(args.operand().dtype))
 
 
+def norm_except_dim(args: Args) -> Outcome:
+    """as many numbers as one dimension is long, the others of size 1; one number for all where the dimension is -1"""
+    layout, dim = args.ranked("v"), args.integer("dim")
+    if dim == -1:
+        return Result(contiguous(()))
+    if not 0 <= dim < len(layout.dims):
+        raise Unknowable("no such dimension")
+    return Result(contiguous(tuple(size if place == dim else 1 for place, size in enumerate(layout.sizes))))
+
+
 def similarity(args: Args) -> Outcome:
     """sizes broadcast, without one dimension, packed"""
     shape = broadcast_shape([args.ranked("self").shape, args.ranked("x2").shape], args.facts)
@@ -158,6 +168,7 @@ op("instance_norm(Tensor self, Tensor? running_mean=None, Tensor? running_var=No
 op("group_norm(Tensor self, int num_groups, Tensor? weight=None, Tensor? bias=None, float eps=1e-05, bool cudnn_enabled=True) -> Tensor", alias=FRESH, layout=group_norm, example="F.group_norm(x, 1)", varies=True, unknown="CUDA packs, a CPU follows channels_last")
 op("local_response_norm(Tensor self, int size, float alpha=0.0001, float beta=0.75, float k=1.0) -> Tensor", alias=FRESH, layout=local_response_norm, example="F.local_response_norm(x, 2)")
 op("normalize(Tensor self, float p=2.0, int dim=1, float eps=1e-12) -> Tensor", alias=FRESH, layout=scaled_by_norm, example="F.normalize(x, dim=-1)")
+op("norm_except_dim(Tensor v, int pow=2, int dim=0) -> Tensor", alias=FRESH, layout=norm_except_dim, example="torch.norm_except_dim(x, 2, 0)")
 op("renorm(Tensor self, Scalar p, int dim, Scalar maxnorm) -> Tensor", alias=FRESH, layout=packed_like, example="x.renorm(2, 0, 1)")
 op("cosine_similarity(Tensor self, Tensor x2, int dim=1, float eps=1e-08) -> Tensor", alias=FRESH, layout=similarity, example="F.cosine_similarity(x, x, dim=-1)")
 op("pairwise_distance(Tensor self, Tensor x2, float p=2.0, float eps=1e-06, bool keepdim=False) -> Tensor", alias=FRESH, layout=pairwise_distance, example="F.pairwise_distance(x, x)")

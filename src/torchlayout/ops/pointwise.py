@@ -13,6 +13,7 @@ from torchlayout.ops.transfers import (
     elementwise_untyped,
     full_precision,
     itself,
+    like_input,
     numbers,
     packed_like_float,
     promoted,
@@ -82,6 +83,13 @@ for _name in SPECIAL_UNARY:
 # fmt: off
 op("positive(Tensor(a) self) -> Tensor(a)", alias=Alias.VIEW, layout=positive, example="torch.positive(x)")
 op("conj_physical(Tensor self) -> Tensor", alias=Alias.MAYBE_VIEW, layout=conj_physical, example="torch.conj_physical(x)", unknown="complex or real decides whether it copies")
+QUANTIZED = "int quant_min, int quant_max) -> Tensor"
+for _name, _more, _call in (
+    ("fake_quantize_per_tensor_affine", "float scale, int zero_point", "0.1, 0"),
+    ("fake_quantize_per_tensor_affine.tensor_qparams", "Tensor scale, Tensor zero_point", "torch.tensor(0.1), torch.tensor(0)"),
+    ("fake_quantize_per_channel_affine", "Tensor scale, Tensor zero_point, int axis", "torch.ones(x.size(0)), torch.zeros(x.size(0)), 0"),
+):  # fmt: skip
+    op(f"{_name}(Tensor self, {_more}, {QUANTIZED}", alias=FRESH, layout=like_input, example=f"torch.{_name.partition('.')[0]}(x, {_call}, 0, 255)")
 op("round(Tensor self, *, int decimals=0) -> Tensor", alias=FRESH, layout=elementwise, example="x.round(decimals=2)", spellings=("torch.special.round",))
 op("frexp.Tensor(Tensor self) -> (Tensor mantissa, Tensor exponent)", alias=FRESH, layout=frexp, example="x.frexp()")
 op("logit(Tensor self, float? eps=None) -> Tensor", alias=FRESH, layout=elementwise_float, example="x.logit()", spellings=("torch.special.logit",))

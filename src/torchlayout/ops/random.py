@@ -34,6 +34,7 @@ def normally_distributed(args: Args) -> Outcome:
 op("bernoulli(Tensor self, float? p=None, *, Any? generator=None) -> Tensor", alias=FRESH, layout=packed_like, example="torch.bernoulli(x.clamp(0, 1))")
 op("poisson(Tensor self, Any? generator=None) -> Tensor", alias=FRESH, layout=packed_like, example="torch.poisson(x)")
 op("multinomial(Tensor self, SymInt num_samples, bool replacement=False, *, Any? generator=None) -> Tensor", alias=FRESH, layout=drawn, example="x.multinomial(2)")
+op("binomial(Tensor self, Tensor prob, Any? generator=None) -> Tensor", alias=FRESH, layout=packed_like, example="torch.binomial(x, torch.tensor(0.5))")
 for _mean, _std, _call in (("Tensor", "Tensor", "x, x"), ("Tensor", "float", "x, 2.0"), ("float", "Tensor", "1.0, x")):
     op(f"normal({_mean} mean, {_std} std{'=1' * (_std == 'float')}, *, Any? generator=None) -> Tensor", alias=FRESH, layout=normally_distributed, example=f"torch.normal({_call})", spellings=("torch.normal",), path_only=True)
 op(f"normal(float mean, float std, SymInt[] size, *, Any? generator=None, {OPTIONS}) -> Tensor", alias=FRESH, layout=packed, example="torch.normal(0.0, 1.0, x.shape)", spellings=("torch.normal",), path_only=True)

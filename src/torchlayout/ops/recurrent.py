@@ -25,6 +25,7 @@ from torchlayout.ops.values import (
     Alias,
     Alternatives,
     Fields,
+    Many,
     Operand,
     Outcome,
     Result,
@@ -177,6 +178,18 @@ def unpadded(args: Args) -> Outcome:
     return (strided, lengths) if order is None else Alternatives(((strided, lengths), (ordered, lengths)))
 
 
+def sequences_apart(args: Args) -> Outcome:
+    """a tensor for each sequence, packed"""
+    trailing = args.reaching(args.layout("padded_sequences"), 1).shape[2:]
+    return Many(Result(contiguous((args.facts.symbols.fresh("length"), *trailing))))
+
+
+def sequences_unpacked(args: Args) -> Outcome:
+    """a tensor for each sequence, packed"""
+    data = settle(layout_in(packed_fields(args.known("packed_sequences"))["data"]), args.facts)
+    return Many(Result(contiguous((args.facts.symbols.fresh("length"), *_trailing(data, args)))))
+
+
 def collated(args: Args) -> Outcome:
     """a stack of what the samples hold: packed as torch.stack packs"""
     return _collate(args.known("batch"), args)
@@ -212,5 +225,7 @@ op("pad_sequence(Tensor[] sequences, bool batch_first=False, float padding_value
 op("pack_padded_sequence(Tensor input, Any lengths, bool batch_first=False, bool enforce_sorted=True) -> Any", alias=FRESH, layout=packed, example="torch.nn.utils.rnn.pack_padded_sequence(x, [x.size(0)] * x.size(1))", spellings=(f"{RNN}pack_padded_sequence",), path_only=True, unknown="how many elements there are depends on the lengths")
 op("pack_sequence(Tensor[] sequences, bool enforce_sorted=True) -> Any", alias=FRESH, layout=packed_list, example="torch.nn.utils.rnn.pack_sequence([x, x])", spellings=(f"{RNN}pack_sequence",), path_only=True, unknown="how many elements there are depends on the lengths")
 op("pad_packed_sequence(Any sequence, bool batch_first=False, float padding_value=0.0, int? total_length=None) -> (Tensor, Tensor)", alias=FRESH, layout=unpadded, example="torch.nn.utils.rnn.pad_packed_sequence(torch.nn.utils.rnn.pack_sequence([x, x]))", spellings=(f"{RNN}pad_packed_sequence",), path_only=True, unknown="the longest sequence depends on the data")
+op("unpad_sequence(Tensor padded_sequences, Any lengths, bool batch_first=False) -> Tensor[]", alias=FRESH, layout=sequences_apart, example="torch.nn.utils.rnn.unpad_sequence(x, torch.tensor([1] * x.size(1)))", spellings=(f"{RNN}unpad_sequence",), path_only=True, unknown="how long the sequences are")
+op("unpack_sequence(Any packed_sequences) -> Tensor[]", alias=FRESH, layout=sequences_unpacked, example="torch.nn.utils.rnn.unpack_sequence(torch.nn.utils.rnn.pack_sequence([x, x]))", spellings=(f"{RNN}unpack_sequence",), path_only=True, unknown="how long the sequences are")
 op("default_collate(Any batch) -> Any", alias=FRESH, layout=collated, example="torch.utils.data.default_collate([x, x])", spellings=("torch.utils.data.default_collate", "torch.utils.data.dataloader.default_collate", "torch.utils.data._utils.collate.default_collate"), path_only=True, unknown="the samples are not known")
 # fmt: on

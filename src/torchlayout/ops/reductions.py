@@ -199,6 +199,8 @@ for _name in ("std", "var"):
     op(f"{_name}_mean(Tensor self, bool unbiased=True) -> (Tensor, Tensor)", alias=FRESH, layout=spread_and_mean, example=f"torch.{_name}_mean(x, False)")
 op("logsumexp(Tensor self, int[1] dim, bool keepdim=False) -> Tensor", alias=FRESH, layout=average, example="x.logsumexp(-1)", spellings=("torch.special.logsumexp",))
 op("norm(Tensor self, Any p='fro', int[1]? dim=None, bool keepdim=False, Any out=None, ScalarType? dtype=None) -> Tensor", alias=FRESH, layout=magnitude, example="x.norm(dim=-1)")
+op("frobenius_norm(Tensor self, int[1] dim, bool keepdim=False) -> Tensor", alias=FRESH, layout=magnitude, example="torch.frobenius_norm(x, (-2, -1))")
+op("nuclear_norm(Tensor self, int[2]? dim=None, bool keepdim=False) -> Tensor", alias=FRESH, layout=magnitude, example="torch.nuclear_norm(x, (0, 1))")
 op("linalg_norm(Tensor self, Any ord=None, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor", alias=FRESH, layout=magnitude, example="torch.linalg.norm(x, dim=-1)", spellings=("torch.linalg.norm",))
 op("linalg_vector_norm(Tensor self, Scalar ord=2, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor", alias=FRESH, layout=magnitude, example="torch.linalg.vector_norm(x, dim=0)", spellings=("torch.linalg.vector_norm",))
 op("linalg_matrix_norm(Tensor self, Any ord='fro', int[] dim=[-2,-1], bool keepdim=False, *, ScalarType? dtype=None) -> Tensor", alias=FRESH, layout=magnitude, example="torch.linalg.matrix_norm(x)", spellings=("torch.linalg.matrix_norm",))

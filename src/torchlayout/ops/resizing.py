@@ -184,6 +184,7 @@ for _name in ("grid_sampler", "grid_sampler_2d", "grid_sampler_3d"):
     _n = 3 if _name.endswith("3d") else 2
     op(f"{_name}(Tensor self, Tensor grid, int interpolation_mode, int padding_mode, bool align_corners) -> Tensor", alias=FRESH, layout=sampled, example=f"torch.{_name}(x, torch.zeros(x.size(0), {'5, ' * _n}{_n}), 0, 0, False)")
 op("affine_grid(Tensor self, SymInt[] size, bool? align_corners=None) -> Tensor", alias=FRESH, layout=affine_grid, example="F.affine_grid(torch.ones(2, 2, 3), (2, 3, 4, 5))")
+op("affine_grid_generator(Tensor self, SymInt[] size, bool align_corners) -> Tensor", alias=FRESH, layout=affine_grid, example="torch.affine_grid_generator(torch.ones(2, 2, 3), (2, 3, 4, 5), False)")
 op("pixel_shuffle(Tensor self, int upscale_factor) -> Tensor", alias=FRESH, layout=shuffled, example="F.pixel_shuffle(x.repeat_interleave(4, -3), 2)", varies=True, unknown=CPU_FOLLOWS)
 op("pixel_unshuffle(Tensor self, int downscale_factor) -> Tensor", alias=FRESH, layout=unshuffled, example="F.pixel_unshuffle(x, 2)", varies=True, unknown=CPU_FOLLOWS)
 for _name in ("channel_shuffle", "native_channel_shuffle"):

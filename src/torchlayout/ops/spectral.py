@@ -187,12 +187,25 @@ def istft(args: Args) -> Outcome:
     return Result(contiguous((*layout.sizes[:-2], samples)))
 
 
+def every_frequency(args: Args) -> Outcome:
+    """a vector"""
+    return Result(contiguous((args.size("n"),)))
+
+
+def half_of_frequencies(args: Args) -> Outcome:
+    """a vector, as long as the result of `rfft`"""
+    return Result(contiguous((args.facts.floor_divide(args.size("n"), 2) + 1,)))
+
+
 def windowed(args: Args) -> Outcome:
     """a vector"""
     return Result(contiguous((args.size("M"),)))
 
 
 # fmt: off
+WINDOW = "ScalarType? dtype=None, Any layout=None, Any device=None, bool requires_grad=False) -> Tensor"
+
+
 def _row(schema: str, transfer: Transfer, name: str, call: str, unknown: str | None = LIBRARIES) -> None:
     op(schema, alias=FRESH, layout=transfer, example=f"torch.fft.{call}", spellings=(f"torch.fft.{name}",), varies=True, unknown=unknown)
 
@@ -205,9 +218,10 @@ for _name, _last in (("fft", kept), ("ifft", kept), ("rfft", halved), ("irfft", 
     _row(f"fft_{_name}n(Tensor self, SymInt[1]? s=None, int[1]? dim=None, str? norm=None) -> Tensor", _over(_last, _certain), _name + "n", f"{_name}n({_x}, dim=(-1,))")
 for _name in ("fftshift", "ifftshift"):
     _row(f"fft_{_name}(Tensor self, int[1]? dim=None) -> Tensor", shifted, _name, f"{_name}(x)", "a CPU may follow channels_last, CUDA packs")
+for _name, _transfer in (("fftfreq", every_frequency), ("rfftfreq", half_of_frequencies)):
+    op(f"{_name}(int n, float d=1.0, *, {WINDOW}", alias=FRESH, layout=_transfer, example=f"torch.fft.{_name}(5)", spellings=(f"torch.fft.{_name}",), path_only=True)
 op("stft(Tensor self, int n_fft, int? hop_length=None, int? win_length=None, Tensor? window=None, bool center=True, str pad_mode='reflect', bool normalized=False, bool? onesided=None, bool? return_complex=None, bool? align_to_window=None) -> Tensor", alias=FRESH, layout=stft, example="torch.stft(x, 4, 2, return_complex=True)", unknown="a batch whose signals do not lie one after the other, without `center`")
 op("istft(Tensor self, int n_fft, int? hop_length=None, int? win_length=None, Tensor? window=None, bool center=True, bool normalized=False, bool? onesided=None, int? length=None, bool return_complex=False) -> Tensor", alias=FRESH, layout=istft, example="torch.istft(torch.stft(x, 4, 2, return_complex=True), 4, 2)")
-WINDOW = "ScalarType? dtype=None, Any layout=None, Any device=None, bool requires_grad=False) -> Tensor"
 for _name in ("bartlett", "blackman", "cosine", "hamming", "hann", "nuttall"):
     op(f"{_name}(int M, *, bool sym=True, {WINDOW}", alias=FRESH, layout=windowed, example=f"torch.signal.windows.{_name}(5)", spellings=(f"torch.signal.windows.{_name}",), path_only=True)
 for _name, _more, _call in (("exponential", "Any center=None, float tau=1.0", "5"), ("gaussian", "float std=1.0", "5"), ("kaiser", "float beta=12.0", "5"), ("general_hamming", "float alpha=0.54", "5"), ("general_cosine", "Any a", "5, a=[0.5, 0.5]")):

@@ -184,6 +184,7 @@ op("split.Tensor(Tensor(a) self, SymInt split_size, int dim=0) -> Tensor(a)[]", 
 op("split.sizes(Tensor(a) self, SymInt[] split_size, int dim=0) -> Tensor(a)[]", alias=VIEW, layout=split_by_sizes, example="x.split([1, x.size(0) - 1])")
 op("split_with_sizes(Tensor(a) self, SymInt[] split_size, int dim=0) -> Tensor(a)[]", alias=VIEW, layout=split_by_sizes, example="x.split_with_sizes([1, x.size(-1) - 1], -1)")
 op("unsafe_chunk(Tensor self, int chunks, int dim=0) -> Tensor[]", alias=VIEW, layout=chunked, example="x.unsafe_chunk(2, -1)")
+op("unsafe_split_with_sizes(Tensor self, SymInt[] split_size, int dim=0) -> Tensor[]", alias=VIEW, layout=split_by_sizes, example="x.unsafe_split_with_sizes([1, x.size(-1) - 1], -1)")
 op("unsafe_split(Tensor self, SymInt split_size, int dim=0) -> Tensor[]", alias=VIEW, layout=split_evenly, example="x.unsafe_split(2, -1)", unknown="how often an unknown size goes into another")
 op("tensor_split(Tensor(a) self, Any indices_or_sections, int dim=0) -> Tensor(a)[]", alias=VIEW, layout=split_somewhere, example="x.tensor_split(4, -1)", unknown="indices in a tensor")
 op("hsplit(Tensor(a) self, Any indices) -> Tensor(a)[]", alias=VIEW, layout=splitting_at({1: 0, 9: 1}, "hsplit"), example="x.hsplit([1])")

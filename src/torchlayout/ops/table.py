@@ -22,7 +22,7 @@ ROW_MODULES = (
     "views", "reshaping", "dtype_views", "copies", "pointwise", "activations", "reductions", "matmul", "einsum",
     "convolution", "pooling", "resizing", "normalization", "rearranging", "joining", "splitting", "gathering",
     "factories", "random", "indexing", "sorting", "spectral", "linalg", "attention", "masked", "internals", "recurrent", "losses",
-    "inplace", "queries", "numpy_rows", "numpy_copies", "numpy_math", "numpy_joining", "numpy_factories",
+    "inplace", "queries", "handed_over", "numpy_rows", "numpy_copies", "numpy_math", "numpy_joining", "numpy_factories",
     "einops_rows", "einops_layers", "vision",
 )  # fmt: skip
 """The files of rows, all beside this one."""

@@ -386,5 +386,6 @@ op("view_as_real(Tensor(a) self) -> Tensor(a)", alias=VIEW, layout=as_real, exam
 op("real(Tensor(a) self) -> Tensor(a)", alias=VIEW, layout=real_part, example="torch.real(x * 1j)")
 op("imag(Tensor(a) self) -> Tensor(a)", alias=VIEW, layout=imaginary_part, example="torch.imag(x * 1j)")
 op("detach(Tensor(a) self) -> Tensor(a)", alias=VIEW, layout=alias_of, example="x.detach()")
+op("as_subclass(Tensor(a) self, Any cls) -> Tensor(a)", alias=VIEW, layout=alias_of, example="x.as_subclass(torch.Tensor)")
 op("alias(Tensor(a) self) -> Tensor(a)", alias=VIEW, layout=alias_of, example="torch.ops.aten.alias(x)", spellings=("torch.ops.aten.alias",))
 # fmt: on
