@@ -220,6 +220,23 @@ def test_gitlab_fingerprints_are_distinct_and_survive_moved_lines(run: Run, fold
     assert first[0]["severity"] == "major"
 
 
+def test_gitlab_fingerprints_survive_moved_lines_in_messages(
+    run: Run, turned: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from torchlayout.check import analysis
+    from torchlayout.program.nodes import Span
+    from torchlayout.rules.finding import Finding
+
+    prints = set()
+    for line in (2, 3):
+        finding = Finding("LAY101", f"turned on line {line}", Span(4, 6, 4, 10))
+        monkeypatch.setattr(analysis, "analyze", lambda *_, finding=finding: analysis.Outcome([finding]))
+        [entry] = json.loads(run("check", turned, "--no-cache", "--output-format=gitlab").out)
+        assert entry["description"] == f"LAY101: turned on line {line}"
+        prints.add(entry["fingerprint"])
+    assert len(prints) == 1
+
+
 # ---------------------------------------------------------------- for people
 def test_full(run: Run, turned: Path) -> None:
     assert (

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from torchlayout.check import analysis
+from torchlayout.cli import formats
+from torchlayout.cli.mending import with_notebook
 from torchlayout.notebooks import Notebook, NotebookError
+from torchlayout.program.nodes import Span
+from torchlayout.rules.finding import Finding, Related
 
 Run = Callable[..., Any]
 
@@ -73,6 +79,78 @@ def test_sarif_github_and_gitlab_point_into_the_file(run: Run, folder: Path) -> 
     assert f",line={line}::" in run("check", "nb.ipynb", "--output-format=github").out
     [entry] = json.loads(run("check", "nb.ipynb", "--output-format=gitlab").out)
     assert entry["location"]["positions"]["begin"]["line"] == line
+
+
+WORDS = "turned by `t('line 2')` on line 9, or on line 4 of {other}; see line 3"
+IN_CELLS = "turned by `t('line 2')` on line 2 of cell 4, or on line 4 of helper.py; see line 2 of cell 2"
+
+
+@pytest.fixture
+def wordy(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A notebook with a finding that names lines of its own and of another file."""
+    other = str(folder / "helper.py")
+    related = (Related(Span(9, 2, 9, 3), "here"), Related(Span(4, 0, 4, 1), "there", other))
+    finding = Finding("LAY101", WORDS.format(other=other), Span(10, 2, 10, 6), related)
+    monkeypatch.setattr(analysis, "analyze", lambda *_: analysis.Outcome([finding], reads=(other,)))
+    (folder / "nb.ipynb").write_text(json.dumps(notebook(*CELLS), indent=1))
+    return folder
+
+
+@pytest.mark.parametrize("output_format", sorted(set(formats.names()) - {"full", "html"}))
+@pytest.mark.usefixtures("wordy")
+def test_messages_tell_lines_by_cell(run: Run, output_format: str) -> None:
+    out = run("check", "nb.ipynb", "--output-format", output_format).out
+    assert IN_CELLS in out.replace("&apos;", "'").replace("&#x27;", "'").replace("%25", "%")
+
+
+@pytest.mark.parametrize("output_format", ["full", "html"])
+@pytest.mark.usefixtures("wordy")
+def test_pages_tell_related_places_by_cell(run: Run, output_format: str) -> None:
+    out = run("check", "nb.ipynb", "--output-format", output_format).out.replace("&#x27;", "'")
+    assert IN_CELLS in out
+    assert "cell 4:2:3" in out and "helper.py:4:1" in out
+
+
+def test_related_places_are_in_cells_too(run: Run, wordy: Path) -> None:
+    [found] = json.loads(run("check", "nb.ipynb", "--output-format=json").out)
+    assert [(place["cell"], place["location"]["row"]) for place in found["related"]] == [(4, 2), (None, 4)]
+    raw = (wordy / "nb.ipynb").read_text().splitlines()
+    [result] = json.loads(run("check", "nb.ipynb", "--output-format=sarif").out)["runs"][0]["results"]
+    inside, outside = result["relatedLocations"]
+    assert inside["logicalLocations"][0]["name"] == "cell 4, line 2"
+    assert "y = x.t()" in raw[inside["physicalLocation"]["region"]["startLine"] - 1]
+    assert outside["physicalLocation"]["artifactLocation"]["uri"] == "helper.py"
+    assert "here (cell 4:2:3)%0A  there (helper.py:4:1)" in run("check", "nb.ipynb", "--output-format=github").out
+    junit = run("check", "nb.ipynb", "--output-format=junit").out
+    assert "y.view(12)" in raw[int(re.findall(r' line="(\d+)"', junit)[0]) - 1]
+
+
+def test_errors_name_lines_by_cell(run: Run, folder: Path) -> None:
+    Path("nb.ipynb").write_text(json.dumps(notebook("import torch", "y = (3\n\n]"), indent=1))
+    ran = run("check", "nb.ipynb", "--output-format=sarif")
+    assert "nb.ipynb:cell 3:3:1: syntax error: closing parenthesis ']' does not match" in ran.err
+    assert "'(' on line 1 of cell 3" in ran.err
+    (said,) = json.loads(ran.out)["runs"][0]["invocations"][0]["toolExecutionNotifications"]
+    assert "on line 1 of cell 3" in said["message"]["text"]
+    line = said["locations"][0]["physicalLocation"]["region"]["startLine"]
+    assert '"]"' in Path("nb.ipynb").read_text().splitlines()[line - 1]
+    assert "nb.ipynb:cell 3:3:1: syntax error" in run("explain", "nb.ipynb:3:1").err
+
+
+def test_a_notebook_that_changes_in_mid_run(run: Run, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = folder / "nb.ipynb"
+    text = json.dumps(notebook(*CELLS))
+    for after in (text.replace("(3, 4)", "(3, 5)"), None):
+        path.write_text(text)
+
+        def with_change(result: Any, after: str | None = after) -> Any:
+            path.unlink() if after is None else path.write_text(after)
+            return with_notebook(result)
+
+        monkeypatch.setattr("torchlayout.cli.commands.check.with_notebook", with_change)
+        ran = run("check", "nb.ipynb", "--output-format=concise")
+        assert (ran.status, ran.out) == (2, "")
+        assert "nb.ipynb: the notebook changed while it was being checked" in ran.err
 
 
 STYLES = {

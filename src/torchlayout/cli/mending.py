@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
@@ -89,7 +88,7 @@ class Mender:
         data = path.read_bytes()
         content = opened(data, report.path)
         if content.text == report.result.source:
-            findings = list(report.findings)
+            findings = list(report.result.findings)
         else:  # changed since it was checked
             findings = list(analyze(content.text, report.path, self._settings).findings)
         fixed = self.mend(content.text, report.path, findings)
@@ -125,10 +124,18 @@ def with_notebook(result: FileResult) -> Report:
     """The report of a result; reads a notebook again for the places of its cells, where they are needed."""
     from torchlayout.cli.sources import is_notebook
 
-    if not is_notebook(result.path) or not (result.findings or result.error) or not os.path.isfile(result.path):
+    if not is_notebook(result.path) or not (result.findings or result.error):
         return Report(result)
     try:
         content = opened(Path(result.path).read_bytes(), result.path)
     except (UnreadableSource, OSError):
-        return Report(result)  # the error is the result's own, or the file is gone: places are the program's
+        return Report(result) if result.error is not None else _changed(result)
+    if result.source not in (None, content.text):
+        return _changed(result)
     return Report(result, content.notebook)
+
+
+def _changed(result: FileResult) -> Report:
+    """The report of a notebook whose findings have no place any more."""
+    trouble = FileError("the notebook changed while it was being checked; check it again")
+    return Report(FileResult(result.path, error=trouble))

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import functools
 import os
+import re
+from dataclasses import replace
 from typing import NamedTuple
 
 from torchlayout.check.reading import UnreadableSource, read
@@ -19,6 +21,11 @@ from torchlayout.program.source import Source
 from torchlayout.rules.finding import Finding, Related, Safety
 
 STDIN = "-"
+
+_QUOTED = re.compile(r"(`[^`]*`)")
+
+_LINE = re.compile(r"\bline (\d+)\b(?! of )")
+"""How messages name a line of the file itself; one of another file is "line 3 of other.py"."""
 
 
 class Place(NamedTuple):
@@ -51,9 +58,33 @@ class Report:
         """The absolute path: what machines read. "-" for standard input without a name."""
         return self.path if self.path == STDIN else os.path.abspath(self.path)
 
-    @property
+    @functools.cached_property
     def findings(self) -> tuple[Finding, ...]:
-        return self.result.findings
+        """The findings, with messages that name places as a reader of this file would look for them."""
+        return tuple(replace(found, message=self.in_words(found.message)) for found in self.result.findings)
+
+    def in_words(self, message: str) -> str:
+        """A message with the lines of a notebook told by cell, and other files' paths written as this one's is."""
+        for path in sorted(self.result.reads, key=len, reverse=True):
+            message = message.replace(f" of {path}", f" of {self.path_of(path)}")
+        if self.notebook is None:
+            return message
+        parts = _QUOTED.split(message)  # code, which may say "line 3" too, is at the odd places
+        parts[::2] = [_LINE.sub(self._line_in_cell, part) for part in parts[::2]]
+        return "".join(parts)
+
+    def _line_in_cell(self, match: re.Match[str]) -> str:
+        place = self._place(int(match[1]), 0)
+        return f"line {place.row} of cell {place.cell}"
+
+    def path_of(self, path: str) -> str:
+        """The path of another file: relative to the current folder where this file's path is."""
+        if os.path.isabs(self.path) or self.path == STDIN:
+            return path
+        try:
+            return os.path.relpath(path)
+        except ValueError:  # another drive
+            return path
 
     @functools.cached_property
     def source(self) -> Source:
@@ -92,6 +123,11 @@ class Report:
             line += 1
         return self._place(line, 0).row
 
+    @property
+    def error_message(self) -> str:
+        """Why the file could not be checked; "" where it was."""
+        return "" if self.result.error is None else self.in_words(self.result.error.message)
+
     def error_place(self) -> str:
         """Where the file's error is, for a reader; "" where the whole file is meant."""
         error = self.result.error
@@ -120,7 +156,7 @@ class Report:
     def related_place(self, related: Related) -> str:
         """Where a related place is, for a reader: `line 3`, `cell 2:3:7`, or `other.py:3:7`."""
         if related.path is not None:
-            return f"{related.path}:{related.span.line}:{related.span.column + 1}"
+            return f"{self.path_of(related.path)}:{related.span.line}:{related.span.column + 1}"
         place = self.start(related.span)
         return f"line {place.row}" if place.cell is None else str(place)
 

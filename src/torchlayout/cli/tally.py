@@ -35,7 +35,7 @@ class Tally:
             self.findings += len(report.findings)
             if error is not None:
                 self.errors += 1
-                status.say_error(report.path, report.error_place(), error.message)
+                status.say_error(report.path, report.error_place(), report.error_message)
             for finding in report.findings if not self._quiet else ():
                 safety = report.safety(finding)
                 if safety is not None:

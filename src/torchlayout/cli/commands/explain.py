@@ -19,6 +19,7 @@ from torchlayout.cli.output import Out, Segment, visible, width
 from torchlayout.cli.report import Report
 from torchlayout.cli.sources import Opened, is_notebook, opened
 from torchlayout.cli.status import Mistake
+from torchlayout.notebooks import Notebook
 
 _PLACE = re.compile(r"(?P<path>.+?):(?P<numbers>\d+(?::\d+){0,2})")
 
@@ -41,7 +42,8 @@ def command(place: str, output_format: str, **given: Any) -> int:
     except UnreadableSource as unreadable:
         return _failed(path, unreadable.error)
     except SyntaxError as error:
-        return _failed(path, FileError(f"syntax error: {error.msg}", error.lineno, error.offset))
+        trouble = FileError(f"syntax error: {error.msg}", error.lineno, error.offset)
+        return _failed(path, trouble, content.notebook)
     report = Report(FileResult(path, content.text), content.notebook)
     chosen = [value for value in values if column is None or _covers(value, column)]
     out = Out(sys.stdout)
@@ -88,9 +90,9 @@ def _line(content: Opened, path: str, numbers: list[int]) -> tuple[int, int | No
     return line, rest[0] if rest else None
 
 
-def _failed(path: str, error: FileError) -> int:
-    report = Report(FileResult(path, error=error))
-    status.say_error(path, report.error_place(), error.message)
+def _failed(path: str, error: FileError, notebook: Notebook | None = None) -> int:
+    report = Report(FileResult(path, error=error), notebook)
+    status.say_error(path, report.error_place(), report.error_message)
     return status.FAILED
 
 

@@ -46,7 +46,7 @@ def _related(report: Report, related: Related, out: Out) -> None:
         _place(report, related.span, out)
         return
     lines = other_file(related.path)
-    out.line(Segment("  --> ", "gutter"), f"{related.path}:{related.span.line}:{related.span.column + 1}")
+    out.line(Segment("  --> ", "gutter"), report.related_place(related))
     if 1 <= related.span.line <= len(lines):
         for line in excerpt(lines, related.span, 1, len(lines)):
             out.line(*line)

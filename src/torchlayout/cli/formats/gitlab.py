@@ -5,12 +5,15 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
 from collections.abc import Iterable
 from typing import Any
 
 from torchlayout.cli.formats._severity import severity
 from torchlayout.cli.output import Out
 from torchlayout.cli.report import Report
+
+_LINE = re.compile(r"\bline \d+")
 
 _LEVELS = {"error": "major", "warning": "minor", "note": "info"}
 
@@ -28,7 +31,7 @@ def render(reports: Iterable[Report], out: Out) -> None:
                 {
                     "check_name": finding.code,
                     "description": f"{finding.code}: {finding.message}",
-                    "fingerprint": _fingerprint(seen, path, finding.code, finding.message),
+                    "fingerprint": _fingerprint(seen, path, finding.code, _LINE.sub("", finding.message)),
                     "location": {
                         "path": path,
                         "positions": {
@@ -53,7 +56,8 @@ def _in_project(report: Report) -> str:
 
 
 def _fingerprint(seen: set[str], *parts: str) -> str:
-    """What makes a finding the same one in the next pipeline: not its line, which moves with the code above it.
+    """What makes a finding the same one in the next pipeline: not its line, nor
+    those that its message names, which move with the code above them.
 
     Findings that are alike but for their place are told apart by their order.
     """

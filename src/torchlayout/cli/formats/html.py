@@ -48,7 +48,7 @@ def render(reports: Iterable[Report], out: Out) -> None:
     count = files = 0
     for report in reports:
         if report.result.error is not None:
-            out.write(f"<h2>{escape(report.path)}</h2>\n<p>not checked: {escape(report.result.error.message)}</p>\n")
+            out.write(f"<h2>{escape(report.path)}</h2>\n<p>not checked: {escape(report.error_message)}</p>\n")
         if not report.findings:
             continue
         count, files = count + len(report.findings), files + 1

@@ -37,7 +37,7 @@ def _suite(report: Report, out: Out) -> None:
     out.write(f'  <testsuite name={name} tests="{failures + errors}" failures="{failures}" errors="{errors}">\n')
     if error is not None:
         out.write(f'    <testcase name="checked" classname={name} file={name}>\n')
-        out.write(f"      <error message={_attribute(error.message)}/>\n    </testcase>\n")
+        out.write(f"      <error message={_attribute(report.error_message)}/>\n    </testcase>\n")
     for finding in report.findings:
         place = report.start(finding.span)
         story = "\n".join(
@@ -47,7 +47,8 @@ def _suite(report: Report, out: Out) -> None:
             ]
         )
         case = f"{finding.code} at {place}"
-        out.write(f'    <testcase name="{case}" classname={name} file={name} line="{place.row}">\n')
+        line = report.file_place(finding.span).row
+        out.write(f'    <testcase name="{case}" classname={name} file={name} line="{line}">\n')
         out.write(f"      <failure type={_attribute(finding.code)} message={_attribute(finding.message)}>")
         out.write(f"{escape(_FORBIDDEN.sub('?', story))}</failure>\n    </testcase>\n")
     out.write("  </testsuite>\n")

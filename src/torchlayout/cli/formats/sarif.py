@@ -136,9 +136,10 @@ def _notification(report: Report) -> dict[str, Any]:
     assert error is not None
     physical: dict[str, Any] = {"artifactLocation": _artifact(report.path)}
     if error.line is not None:
-        physical["region"] = {"startLine": max(1, error.line)}
+        line = max(1, error.line)
+        physical["region"] = {"startLine": report.file_place(Span(line, 0, line, 0)).row}
     return {
         "level": "error",
-        "message": {"text": error.message},
+        "message": {"text": report.error_message},
         "locations": [{"physicalLocation": physical}],
     }
