@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from torchlayout.layouts import contiguous, has_overlap, settle, unknown_strides
+from torchlayout.layouts import Layout, contiguous, has_overlap, settle, unknown_strides
 from torchlayout.ops.values import (
     UNKNOWN,
     Alternatives,
@@ -69,9 +69,11 @@ def _resizing(args: Args, outcome: Outcome, operand: Operand, first: str) -> Out
     """`addbmm_`, the one operator that resizes its tensor where the result has other sizes."""
     refuse_overlap(operand, args.facts, first)
     layout = args.layout(first)
-    if isinstance(outcome, Result) and _same_sizes(layout.shape, outcome.layout.shape, args.facts):
+    if not isinstance(outcome, Result):
+        return outcome
+    if _same_sizes(layout.shape, outcome.layout.shape, args.facts):
         return Result(layout, operand.dtype, YES, of=first, same_object=True)
-    return _itself_as(outcome)
+    return _itself_as(replace(outcome, layout=Layout(outcome.layout.dims, layout.offset)))
 
 
 def packed_copy(transfer: Callable[[Args], Outcome]) -> Callable[[Args], Outcome]:
