@@ -103,6 +103,30 @@ def test_isolated_and_named(project: Path) -> None:
         ("[tool]\nx = 1\ntorchlayout = 3\n", "pyproject.toml:3: [tool.torchlayout] must be a table"),
         ("[tool.other]\nselect = 1\n[ tool . torchlayout ]\nselect = 1\n", "pyproject.toml:4: select: expected a list"),
         ("tool.torchlayout.select = 1\n", "pyproject.toml:1: select: expected a list"),
+        (
+            "[tool.torchlayout.assume-sizes]\na = '>1'\n\n'self.b' = '<3'\n",
+            "pyproject.toml:4: assume-sizes: self.b: expected a size: a number, or a bound such as",
+        ),
+        (
+            "[tool.torchlayout]\nselect = ['LAY1']\nassume-sizes.c = 'x'\n",
+            "pyproject.toml:3: assume-sizes: c: expected a size",
+        ),
+        (
+            "[tool.torchlayout]\nselect = ['LAY1']\nassume-sizes = { b = 3, c = 2.5 }\n",
+            'pyproject.toml:3: assume-sizes: c: expected a size: a number, or a bound such as ">1" or ">=2", not 2.5',
+        ),
+        (
+            "[tool.torchlayout.per-file-ignores]\n'a=b.py' = ['LAY1']\n'c=d.py' = ['LAY777']\n",
+            "pyproject.toml:3: per-file-ignores: c=d.py: no rule has the code LAY777",
+        ),
+        (
+            "[tool.torchlayout.per-file-ignores]\n# x = 1\n'tests/' = 'LAY1'\n",
+            "pyproject.toml:3: per-file-ignores: tests/: expected a list of strings, such as [\"LAY101\"], not 'LAY1'",
+        ),
+        (
+            "[tool.torchlayout.known-returns]\n\nf = 3\n",
+            "pyproject.toml:3: known-returns: f: expected a string, not 3",
+        ),
         ("tool = { torchlayout = { select = 1 } }\n", "pyproject.toml: select: expected a list"),
     ],
 )
@@ -112,6 +136,26 @@ def test_mistakes_name_file_and_line(project: Path, text: str, message: str) -> 
         load()
     assert str(raised.value).startswith(message)
     assert "\n" not in str(raised.value)
+
+
+@pytest.mark.parametrize("table", ["tool.torchlayout", "torchlayout"])
+def test_the_shared_files_table_in_our_own_file(project: Path, table: str) -> None:
+    write(project / "torchlayout.toml", f"\n[{table}]\nselect = ['LAY1']\n")
+    with pytest.raises(ConfigError) as raised:
+        load()
+    assert str(raised.value) == (
+        f"torchlayout.toml:2: unknown setting {table.split('.')[0]!r} "
+        "(torchlayout.toml holds the settings themselves: leave the table [tool.torchlayout] out)"
+    )
+
+
+def test_a_size_may_be_a_number(project: Path) -> None:
+    write(project / "torchlayout.toml", "[assume-sizes]\nbatch = 3\nheads = '4'\nwidth = ['5']\n")
+    assert load().settings.assume_sizes == (("batch", ("3",)), ("heads", ("4",)), ("width", ("5",)))
+    for wrong in ("true", "-3", "3.0"):
+        write(project / "torchlayout.toml", f"[assume-sizes]\nbatch = {wrong}\n")
+        with pytest.raises(ConfigError, match=r"^torchlayout\.toml:2: assume-sizes: batch: expected a size: a number"):
+            load()
 
 
 def test_files_that_are_not_utf8(project: Path) -> None:

@@ -54,7 +54,7 @@ def test_every_kind_of_setting_is_tried_above() -> None:
 @pytest.mark.parametrize(
     ("key", "toml", "message"),
     [
-        ("select", "LAY1", "expected a list of strings, not 'LAY1'"),
+        ("select", "LAY1", "expected a list of strings, such as [\"LAY101\"], not 'LAY1'"),
         ("select", ["LAY1", 3], "expected a list of strings"),
         ("select", ["E501"], "'E501' is not a code"),
         ("select", ["LAY103"], "no rule has the code LAY103 (did you mean LAY10"),
@@ -72,7 +72,7 @@ def test_every_kind_of_setting_is_tried_above() -> None:
         ("per-file-ignores", {"a": []}, "a: expected at least one value"),
         ("known-returns", {"f": "packed"}, 'f: expected "contiguous", "non-contiguous" or "channels-last", not'),
         ("known-returns", {"f": ["contiguous", "contiguous"]}, "f: expected one value"),
-        ("assume-sizes", {"B": "<3"}, "B: expected a size such as 64, >1 or >=2, not '<3'"),
+        ("assume-sizes", {"B": "<3"}, 'B: expected a size: a number, or a bound such as ">1" or ">=2", not \'<3\''),
     ],
 )
 def test_values_that_make_no_sense(key: str, toml: Any, message: str) -> None:

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from torchlayout.check import suppress
 from torchlayout.check.engine import analyze, check
 from torchlayout.check.settings import Settings
+from torchlayout.rules.finding import Safety
 
 pytestmark = pytest.mark.usefixtures("fake_analysis")
 
@@ -105,18 +106,22 @@ def test_unused_comments_are_reported_only_on_request() -> None:
 
 
 @pytest.mark.parametrize(
-    ("line", "mended"),
+    ("line", "mended", "safety"),
     [
-        ("x.size()  # noqa: LAY101\n", "x.size()\n"),
-        ("x.size()  # torchlayout: ignore[LAY1] -- it was slow\n", "x.size()\n"),
-        ("x.size()  # torchlayout: ignore[LAY1]", "x.size()"),
-        ("# torchlayout: ignore-file\n", ""),
-        ("x.size()  # shape first # noqa: LAY101\n", None),
+        ("x.size()  # noqa: LAY101\n", "x.size()\n", Safety.SAFE),
+        ("x.size()  # torchlayout: ignore[LAY1]", "x.size()", Safety.SAFE),
+        ("x.size()  # torchlayout: ignore[LAY1] --\n", "x.size()\n", Safety.SAFE),
+        ("# torchlayout: ignore-file\n", "", Safety.SAFE),
+        ("x.size()  # torchlayout: ignore[LAY1] -- it was slow\n", "x.size()\n", Safety.UNSAFE),
+        ("x.size()  # noqa: LAY101 -- it was slow\n", "x.size()\n", Safety.UNSAFE),
+        ("x.size()  # shape first # noqa: LAY101\n", None, None),
+        ("x.contiguous()  # noqa: LAY101 # torchlayout: ignore[LAY2]\n", None, None),
     ],
 )
-def test_the_fix_takes_the_comment_away(line: str, mended: str | None) -> None:
+def test_the_fix_takes_the_comment_away(line: str, mended: str | None, safety: Safety | None) -> None:
     text = "import torch\n" + line
-    [finding] = analyze(text, settings=Settings(report_unused_suppressions=True)).findings
+    finding = analyze(text, settings=Settings(report_unused_suppressions=True)).findings[0]
+    assert (finding.fix and finding.fix.safety) is safety
     if mended is None:
         assert finding.fix is None
         return

@@ -16,6 +16,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
+from torchlayout.check.kinds import BadEntry
 from torchlayout.check.settings import BY_KEY, Settings
 
 OWN_FILE = "torchlayout.toml"
@@ -177,9 +178,12 @@ def _configured(path: str, table: Mapping[str, Any]) -> Configuration:
         origin = Origin(shown, _line_of(text, *prefix, key))
         option = BY_KEY.get(key)
         if option is None:
-            raise ConfigError(f"unknown setting {key!r}{_suggestion(key)}", origin)
+            raise ConfigError(f"unknown setting {key!r}{_suggestion(key, own=not prefix)}", origin)
         try:
             values[option.name] = option.kind.from_toml(value)
+        except BadEntry as error:
+            line = _line_of(text, *prefix, key, error.name)
+            raise ConfigError(f"{key}: {error}", origin if line is None else Origin(shown, line)) from None
         except ValueError as error:
             raise ConfigError(f"{key}: {error}", origin) from None
         origins[option.name] = origin
@@ -187,7 +191,9 @@ def _configured(path: str, table: Mapping[str, Any]) -> Configuration:
     return Configuration(Settings(**values, root=root), origins, path)
 
 
-def _suggestion(key: str) -> str:
+def _suggestion(key: str, *, own: bool) -> str:
+    if own and key in ("tool", "torchlayout"):
+        return f" ({OWN_FILE} holds the settings themselves: leave the table [tool.torchlayout] out)"
     near = difflib.get_close_matches(key.replace("_", "-"), list(BY_KEY), n=1)
     return f" (did you mean {near[0]!r}?)" if near else ""
 
@@ -201,6 +207,9 @@ def _shown(path: str) -> str:
     return path if relative.startswith(os.pardir) else relative
 
 
+_KEY = re.compile(r"""\s*(?P<name>(?:"[^"]*"|'[^']*'|[^=#"'])+)=""")
+"""A key, dotted or not; in quotes it may hold equals signs."""
+
 _HEADER = re.compile(r"\s*\[\s*(?P<name>[^\[\]]+?)\s*\]")
 
 
@@ -209,11 +218,11 @@ def _line_of(text: str, *path: str) -> int | None:
     table: list[str] = []
     for number, line in enumerate(text.splitlines(), start=1):
         header = _HEADER.match(line)
-        name, equals, _ = line.partition("=")
+        key = _KEY.match(line)
         if header:
             table = here = _dotted(header["name"])
-        elif equals and not line.lstrip().startswith("#"):
-            here = table + _dotted(name)
+        elif key:
+            here = table + _dotted(key["name"])
         else:
             continue
         if here[: len(path)] == list(path):

@@ -12,6 +12,14 @@ from collections.abc import Mapping
 from typing import Any
 
 
+class BadEntry(ValueError):
+    """A value that makes no sense in one entry of a table; `name` is the entry's key."""
+
+    def __init__(self, name: str, message: str) -> None:
+        super().__init__(f"{name}: {message}")
+        self.name = name
+
+
 class Kind:
     """One kind of value; the subclasses below are used as instances."""
 
@@ -103,6 +111,9 @@ class Version(Text):
 class Strings(Kind):
     """Several strings; in text, separated by commas or white space."""
 
+    example = "name"
+    """What an item may look like, for messages."""
+
     def __init__(self, metavar: str = "NAMES") -> None:
         self.metavar = metavar
 
@@ -110,9 +121,15 @@ class Strings(Kind):
         """One element, checked."""
         return text
 
+    def one(self, value: object) -> str:
+        """The one element that stands in TOML without a list."""
+        if not isinstance(value, str):
+            raise ValueError(f"expected a string, not {value!r}")
+        return self.item(value.strip())
+
     def from_toml(self, value: object) -> tuple[str, ...]:
         if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
-            raise ValueError(f"expected a list of strings, not {value!r}")
+            raise ValueError(f'expected a list of strings, such as ["{self.example}"], not {value!r}')
         return tuple(self.item(item.strip()) for item in value if item.strip())
 
     def from_text(self, text: str) -> tuple[str, ...]:
@@ -124,6 +141,8 @@ class Strings(Kind):
 
 class Codes(Strings):
     """Rule codes and prefixes of them: LAY101, LAY1, LAY."""
+
+    example = "LAY101"
 
     def __init__(self) -> None:
         super().__init__("CODES")
@@ -152,17 +171,16 @@ class Table(Kind):
         return tuple((str(name), self._entry(str(name), item)) for name, item in value.items())
 
     def _entry(self, name: str, item: object) -> tuple[str, ...]:
-        if isinstance(item, str) and self.single:
-            item = [item]
         try:
-            found = self.values.from_toml(item)
+            alone = self.single and not isinstance(item, list)
+            found = (self.values.one(item),) if alone else self.values.from_toml(item)
         except ValueError as error:
-            raise ValueError(f"{name}: {error}") from None
+            raise BadEntry(name, str(error)) from None
         return self._counted(name, found)
 
     def _counted(self, name: str, found: tuple[str, ...]) -> tuple[str, ...]:
         if not found or (self.single and len(found) > 1):
-            raise ValueError(f"{name}: expected {'one value' if self.single else 'at least one value'}")
+            raise BadEntry(name, f"expected {'one value' if self.single else 'at least one value'}")
         return found
 
     def from_text(self, text: str) -> tuple[tuple[str, tuple[str, ...]], ...]:
@@ -176,7 +194,7 @@ class Table(Kind):
             try:
                 found = self.values.from_text(values)
             except ValueError as error:
-                raise ValueError(f"{name}: {error}") from None
+                raise BadEntry(name, str(error)) from None
             entries.append((name, self._counted(name, found)))
         return tuple(entries)
 
@@ -203,8 +221,14 @@ class Sizes(Strings):
     def item(self, text: str) -> str:
         squeezed = re.sub(r"\s+", "", text)
         if not re.fullmatch(r"(>=?)?\d+", squeezed):
-            raise ValueError(f"expected a size such as 64, >1 or >=2, not {text!r}")
+            raise ValueError(f'expected a size: a number, or a bound such as ">1" or ">=2", not {text!r}')
         return squeezed
+
+    def one(self, value: object) -> str:
+        """A number may stand without quotes."""
+        if isinstance(value, str) or (isinstance(value, int) and not isinstance(value, bool)):
+            return self.item(str(value))
+        raise ValueError(f'expected a size: a number, or a bound such as ">1" or ">=2", not {value!r}')
 
 
 def _either(choices: tuple[str, ...]) -> str:

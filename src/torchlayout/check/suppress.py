@@ -161,16 +161,22 @@ def unused_finding(code: str, suppression: Suppression, text: str) -> Finding:
 
 
 def _removal(suppression: Suppression, text: str) -> Fix | None:
-    """Delete the comment, with the blanks before it, when it says nothing else."""
+    """Delete the comment, with the blanks before it, when it says nothing else; with a reason it is unsafe."""
     from torchlayout.check.reading import split_lines
 
     span = suppression.span
-    rest = _OURS.sub("", _NOQA.sub("", suppression.text))
-    if rest.strip(" \t#,") and not rest.lstrip().startswith("--"):
+    rest, others = _NOQA.subn("", suppression.text)
+    rest, ours = _OURS.subn("", rest)
+    if others + ours > 1 or (rest.strip(" \t#,") and not rest.lstrip().startswith("--")):
         return None
     line = split_lines(text)[span.line - 1]
     start = len(line[: span.column].rstrip(" \t"))
     if start:
-        return Fix("Remove the comment", (Edit(Span(span.line, start, *span[2:]), ""),), Safety.SAFE)
-    whole = Span(span.line, 0, span.line + 1, 0) if line.endswith(("\n", "\r")) else Span(span.line, 0, *span[2:])
-    return Fix("Remove the comment", (Edit(whole, ""),), Safety.SAFE)
+        removed = Span(span.line, start, *span[2:])
+    elif line.endswith(("\n", "\r")):
+        removed = Span(span.line, 0, span.line + 1, 0)
+    else:
+        removed = Span(span.line, 0, *span[2:])
+    if rest.strip(" \t#,-"):  # what somebody wrote down goes only where that is asked for
+        return Fix("Remove the comment and its reason", (Edit(removed, ""),), Safety.UNSAFE)
+    return Fix("Remove the comment", (Edit(removed, ""),), Safety.SAFE)

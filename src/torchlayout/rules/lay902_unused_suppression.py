@@ -40,7 +40,8 @@ class UnusedSuppression(Rule):
     A bare `# noqa`, and comments that name other linters' codes too: they may be there for those.
 
     ## Fix safety
-    Safe: a comment is taken away, where it says nothing else.
+    The fix takes the comment away. It is safe where the comment holds the codes alone, and unsafe where it gives a
+    reason (`-- reason`), which would be lost. There is none where the comment says anything else.
 
     ## References
     - [Configuration](../configuration.md)
