@@ -30,7 +30,7 @@ from torchlayout.interp.values import (
     join_all,
 )
 from torchlayout.ops import Alias
-from torchlayout.ops.modules import ModuleRow
+from torchlayout.ops.modules import Constructed, ModuleRow
 from torchlayout.ops.values import Deferred
 from torchlayout.program import nodes
 from torchlayout.program.nodes import Span
@@ -144,6 +144,9 @@ def _config_value(value: Value, st: State) -> Any:
     """A constructor argument: unknown ones are unknown ints."""
     from torchlayout.interp.tensors import as_size
 
+    value = st.load(value)
+    if isinstance(value, Module):
+        return Constructed(value.row, value.config)
     argument = to_argument(value, st)
     if isinstance(argument, Deferred) and isinstance(argument.value, Opaque):
         return as_size(argument.value, st.facts)

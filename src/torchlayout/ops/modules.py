@@ -197,6 +197,18 @@ class ModuleRow:
         return config.get(name, UNKNOWN)
 
 
+@struct(frozen=True, eq=False)
+class Constructed:
+    """A module as the argument of another one's constructor."""
+
+    row: ModuleRow
+    config: Mapping[str, Any]
+
+    def called(self, args: Sequence[Any], facts: Facts) -> Outcome:
+        """Its forward with these arguments."""
+        return self.row.forward(self.config, args, {}, facts)
+
+
 def parameter(shape: Shape, facts: Facts, dtype: Any = None) -> Result:
     """A parameter of this shape. `.to(memory_format=...)` of a module converts those with four or five dimensions,
     so that only the assumed world takes these as they were constructed."""

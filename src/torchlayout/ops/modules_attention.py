@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from torchlayout.layouts import contiguous, permuted_contiguous, with_trailing
+from torchlayout.layouts import Layout, contiguous, permuted_contiguous, with_trailing
 from torchlayout.ops.formats import image
-from torchlayout.ops.modules import Config, Forward, module, then
+from torchlayout.ops.modules import Config, Constructed, Forward, module, then
 from torchlayout.ops.values import UNKNOWN, Alternatives, Operand, Outcome, Result, Unknowable
 from torchlayout.sizes import Shape, Size
 
@@ -120,28 +120,51 @@ def transformer_layer(tensor: str, attentions: int) -> Callable[[Forward], Outco
         if config["batch_first"] is not False:
             # an encoder layer may run as one fused function; a decoder layer's self-attention may
             ways += [packed if attentions == 1 else _added(call, tensor, attentions, True)]
-        results = [way for way in ways if isinstance(way, Result)]
-        if len(results) < len(ways):
-            return UNKNOWN
-        same = all(result.layout == results[0].layout for result in results)
-        return results[0] if same else Alternatives(tuple(results))
+        return distinct(Alternatives(tuple(ways)))
 
     return forward
 
 
-def stacked(tensor: str) -> Callable[[Forward], Outcome]:
-    """The forward of a stack of layers: packed where it ends in a normalization."""
+def distinct(outcome: Outcome) -> Outcome:
+    """An outcome of one tensor, with each layout once."""
+    found: dict[Layout, Result] = {}
+    ways = [outcome]
+    while ways:
+        way = ways.pop(0)
+        if isinstance(way, Alternatives):
+            ways += way.outcomes
+        elif isinstance(way, Result):
+            found.setdefault(way.layout, way)
+        else:
+            return UNKNOWN
+    results = tuple(found.values())
+    return results[0] if len(results) == 1 else Alternatives(results)
+
+
+MOST_DIFFERENT = 3
+"""After so many layers a stack's result lies as after one more: the second one has a dense input."""
+
+
+def stacked(tensor: str, layer: str) -> Callable[[Forward], Outcome]:
+    """The forward of a stack of layers that are copies of one, and of the normalization behind them."""
 
     def forward(call: Forward) -> Outcome:
-        """packed where the layers or the last normalization pack"""
-        if "src_key_padding_mask" in call.values and call["src_key_padding_mask"] is not None:
-            return UNKNOWN
+        """as its layers one after another, and then the normalization"""
         config = call.config
-        layers = config["encoder_layer" if tensor == "src" else "decoder_layer"]
-        first = getattr(layers, "config", {}).get("norm_first") if layers is not UNKNOWN else None
-        if config["norm"] is None and first is not False:
-            return UNKNOWN
-        return Result(contiguous(call.layout(tensor).shape))
+        if call.values.get("src_key_padding_mask") is not None:
+            raise Unknowable("a padding mask may shorten the result")
+        inside, count, norm = config.known(layer), config["num_layers"], config["norm"]
+        if count == 0 or not isinstance(inside, Constructed):
+            raise Unknowable("layers that are not known")
+        others = [call["memory"]] if "memory" in call.values else []
+        outcome: Outcome = Result(call.layout(tensor), call.operand(tensor).dtype)
+        for _ in range(min(count, MOST_DIFFERENT) if isinstance(count, int) else MOST_DIFFERENT):
+            outcome = distinct(then(outcome, lambda x: inside.called([x, *others], call.facts)))
+        if norm is None:
+            return outcome
+        if not isinstance(norm, Constructed):
+            raise Unknowable("a normalization that is not known")
+        return distinct(then(outcome, lambda x: norm.called([x], call.facts)))
 
     return forward
 
@@ -162,7 +185,7 @@ FUSED = "outside training a fused path may run, whose output is packed"
 module("MultiheadAttention(int embed_dim, int num_heads, float dropout=0.0, bool bias=True, bool add_bias_kv=False, bool add_zero_attn=False, int? kdim=None, int? vdim=None, bool batch_first=False, Device? device=None, ScalarType? dtype=None) -> None", attention, takes="Tensor query, Tensor key, Tensor value, Tensor? key_padding_mask=None, bool need_weights=True, Tensor? attn_mask=None, bool average_attn_weights=True, bool is_causal=False", parameters=attention_weights, derived=attention_attributes, unknown=FUSED)
 module(f"TransformerEncoderLayer({LAYER}) -> None", transformer_layer("src", 1), takes="Tensor src, Tensor? src_mask=None, Tensor? src_key_padding_mask=None, bool is_causal=False", unknown=FUSED)
 module(f"TransformerDecoderLayer({LAYER}) -> None", transformer_layer("tgt", 2), takes=f"Tensor tgt, Tensor memory, {MASKS}, bool tgt_is_causal=False, bool memory_is_causal=False")
-module("TransformerEncoder(Any encoder_layer, int num_layers, Any? norm=None, bool enable_nested_tensor=True, bool mask_check=True) -> None", stacked("src"), takes="Tensor src, Tensor? mask=None, Tensor? src_key_padding_mask=None, bool? is_causal=None", unknown="its layers are not known, or a padding mask may shorten the result")
-module("TransformerDecoder(Any decoder_layer, int num_layers, Any? norm=None) -> None", stacked("tgt"), takes=f"Tensor tgt, Tensor memory, {MASKS}, bool? tgt_is_causal=None, bool memory_is_causal=False", unknown="its layers are not known")
+module("TransformerEncoder(Any encoder_layer, int num_layers, Any? norm=None, bool enable_nested_tensor=True, bool mask_check=True) -> None", stacked("src", "encoder_layer"), takes="Tensor src, Tensor? mask=None, Tensor? src_key_padding_mask=None, bool? is_causal=None", unknown="its layers are not known, or a padding mask may shorten the result")
+module("TransformerDecoder(Any decoder_layer, int num_layers, Any? norm=None) -> None", stacked("tgt", "decoder_layer"), takes=f"Tensor tgt, Tensor memory, {MASKS}, bool? tgt_is_causal=None, bool memory_is_causal=False", unknown="its layers are not known")
 module("Transformer(int d_model=512, int nhead=8, int num_encoder_layers=6, int num_decoder_layers=6, int dim_feedforward=2048, float dropout=0.1, Any activation='relu', Any? custom_encoder=None, Any? custom_decoder=None, float layer_norm_eps=1e-05, bool batch_first=False, bool norm_first=False, bool bias=True, Device? device=None, ScalarType? dtype=None) -> None", transformer, takes="Tensor src, Tensor tgt, Tensor? src_mask=None, Tensor? tgt_mask=None, Tensor? memory_mask=None, Tensor? src_key_padding_mask=None, Tensor? tgt_key_padding_mask=None, Tensor? memory_key_padding_mask=None, bool? src_is_causal=None, bool? tgt_is_causal=None, bool memory_is_causal=False", unknown="custom layers are not known")
 # fmt: on
