@@ -179,6 +179,21 @@ def test_two_runs_at_once_lose_nothing(run: Run, folder: Path) -> None:
     assert len(list(Path().glob("*"))) == count + 1
 
 
+@pytest.mark.parametrize("option", ["--fix", "--diff"])
+def test_what_another_run_has_mended_is_not_reported(
+    run: Run, copied: Path, monkeypatch: pytest.MonkeyPatch, option: str
+) -> None:
+    from torchlayout.cli.mending import with_notebook
+
+    def and_mend(result: Any) -> Any:
+        copied.write_text(copied.read_text().replace(".contiguous()", ""))
+        return with_notebook(result)
+
+    monkeypatch.setattr("torchlayout.cli.commands.check.with_notebook", and_mend)
+    ran = run("check", copied, option)
+    assert (ran.status, ran.out) == (0, "")
+
+
 def test_a_file_that_changed_since_it_was_checked_is_checked_anew(run: Run, copied: Path) -> None:
     from torchlayout.check.results import FileResult
     from torchlayout.check.run import check_file

@@ -141,12 +141,12 @@ def test_long_runs_are_counted_on_terminals_only(monkeypatch: pytest.MonkeyPatch
     terminal, pipe = _Terminal(), io.StringIO()
     monkeypatch.setattr("sys.stderr", terminal)
     seen = []
-    for item in progress("abc", "files"):
+    for item in progress("abc", "files", lambda: 3):
         seen.append(terminal.getvalue().rpartition("\r")[2])  # the line is free while an item is looked at
         assert item in "abc"
     assert seen == ["", "", ""]
-    assert "checked 2 files" in terminal.getvalue()
+    assert "[################........] 2 of 3 files" in terminal.getvalue()
     monkeypatch.setattr("sys.stderr", pipe)
-    assert list(progress("abc", "files")) == ["a", "b", "c"]
-    assert list(progress("abc", "files", wanted=False)) == ["a", "b", "c"]
+    assert list(progress("abc", "files", lambda: 3)) == ["a", "b", "c"]
+    assert list(progress("abc", "files", lambda: 3, wanted=False)) == ["a", "b", "c"]
     assert pipe.getvalue() == ""

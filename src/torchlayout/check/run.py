@@ -36,16 +36,20 @@ def check_paths(
     jobs: int = 1,
     cache: Cache | None = None,
     readers: Mapping[str, Reader] | None = None,
+    counted: Callable[[int], object] | None = None,
 ) -> Iterator[FileResult]:
     """Check the files under `paths`; one result for each file, and for each path that cannot be read.
 
     The results and their order do not depend on `jobs` (0 for as many as there are cores) or on the cache.
     `readers` says by ending (".ipynb") how files that are not plain Python become text; of the endings that a
-    walk looks for, those without a reader are left out.
+    walk looks for, those without a reader are left out. `counted` is told how many results there will be, before
+    the first comes.
     """
     readers = dict(readers or {})
     work = partial(_check_found, settings=settings, cache=cache, readers=readers)
     found = [item for item in discover(paths, settings) if _readable(item, readers)]
+    if counted is not None:
+        counted(len(found))
     workers = min(jobs or _cores(), max(1, len(found) // WORTH_A_PROCESS))
     if workers <= 1:
         yield from map(work, found)

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 from collections.abc import Sequence
+
+_NO_ROOM = (errno.ENOSPC, errno.EFBIG, errno.EIO, getattr(errno, "EDQUOT", errno.ENOSPC))
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -27,12 +30,20 @@ def main(arguments: Sequence[str] | None = None) -> None:
         status.say("interrupted")
         code = status.INTERRUPTED
     except BrokenPipeError:
-        # Whoever read our output has gone. Nothing is left to tell, neither now nor at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _close_output()  # whoever read it has gone
         code = status.FOUND
-    except Exception:
+    except Exception as error:
+        if isinstance(error, OSError) and error.errno in _NO_ROOM:
+            _close_output()
+            status.say(f"cannot write the output: {error.strerror}")
+            sys.exit(status.FAILED)
         # Status 1 would say "findings"; what happened is our fault, and must not look like a result.
         traceback.print_exc()
         status.say(f"failed; please report this at {REPORT_URL}")
         code = status.FAILED
     sys.exit(code if isinstance(code, int) else status.OK)
+
+
+def _close_output() -> None:
+    """Let what is not yet written of standard output go, now and at exit."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

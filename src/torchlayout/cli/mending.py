@@ -42,9 +42,10 @@ class Mender:
             if self._is_fixable(report):
                 try:
                     content = opened(Path(report.path).read_bytes(), report.path)
-                    write(self.diff(content, report.path, report.findings))
+                    change = self.diff(content, report.path, self._findings(content, report))
                 except (UnreadableSource, OSError) as error:
-                    report = _failed(report, error)
+                    report, change = _failed(report, error), ""
+                write(change)
             yield report
 
     def diff(self, content: Opened, path: str, findings: Iterable[Finding]) -> str:
@@ -83,20 +84,21 @@ class Mender:
                 return _failed(report, error)
         raise AssertionError("unreachable")
 
+    def _findings(self, content: Opened, report: Report) -> list[Finding]:
+        """What there is to mend: checked anew where the file changed since."""
+        if content.text == report.result.source:
+            return list(report.result.findings)
+        return list(analyze(content.text, report.path, self._settings).findings)
+
     def _once(self, report: Report) -> Report:
         path = Path(report.path)
         data = path.read_bytes()
         content = opened(data, report.path)
-        if content.text == report.result.source:
-            findings = list(report.result.findings)
-        else:  # changed since it was checked
-            findings = list(analyze(content.text, report.path, self._settings).findings)
-        fixed = self.mend(content.text, report.path, findings)
-        if fixed.text == content.text:
-            return report
+        fixed = self.mend(content.text, report.path, self._findings(content, report))
         after = content.bytes_for(fixed.text)
-        replace_content(path, data, after)
-        self.changed += 1
+        if fixed.text != content.text:
+            replace_content(path, data, after)
+            self.changed += 1
         result = replace(report.result, source=fixed.text, findings=tuple(fixed.findings))
         if content.notebook is None:
             return Report(result)
@@ -113,6 +115,8 @@ def _failed(report: Report, error: Exception) -> Report:
         trouble = FileError("not fixed: the file keeps changing while it is being fixed")
     elif isinstance(error, UnicodeEncodeError):
         trouble = FileError(f"not fixed: the file's encoding, {error.encoding}, lacks a character of the fix")
+    elif isinstance(error, FileNotFoundError):
+        trouble = FileError("not fixed: the file is gone")
     elif isinstance(error, OSError):
         trouble = FileError(f"not fixed: {error.strerror or error}; the file is as it was")
     else:

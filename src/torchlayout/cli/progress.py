@@ -1,10 +1,10 @@
-"""A line on standard error that tells how far a long run is; on terminals only."""
+"""A bar on standard error that tells how far a long run is; on terminals only."""
 
 from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import TypeVar
 
 from torchlayout.cli.output import is_terminal
@@ -17,8 +17,12 @@ REDRAW_AFTER = 0.1
 T = TypeVar("T")
 
 
-def progress(items: Iterable[T], what: str, *, wanted: bool = True) -> Iterator[T]:
-    """The items, with a line that counts them once they take long.
+BAR = 24
+"""Characters of the bar."""
+
+
+def progress(items: Iterable[T], what: str, total: Callable[[], int], *, wanted: bool = True) -> Iterator[T]:
+    """The items, with a bar that tells how many are done once they take long; `total` is asked with the first item.
 
     The line is there while the next item is worked on, and gone while an item is looked at, which may print.
     """
@@ -34,11 +38,17 @@ def progress(items: Iterable[T], what: str, *, wanted: bool = True) -> Iterator[
             _erase(shown)
             yield item
             if due:
-                shown, drawn = f"checked {count} {what}", now
+                shown, drawn = bar(count, total(), what), now
             if shown:
                 print(f"\r{shown}", end="", file=sys.stderr, flush=True)
     finally:
         _erase(shown)
+
+
+def bar(count: int, total: int, what: str) -> str:
+    """`[#####...................] 40 of 200 files`."""
+    filled = BAR * count // max(total, count, 1)
+    return f"[{'#' * filled:.<{BAR}}] {count} of {total} {what}"
 
 
 def _erase(shown: str) -> None:

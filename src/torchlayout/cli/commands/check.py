@@ -104,8 +104,9 @@ def _reports(
     cache = None
     if not given["no_cache"]:
         cache = Cache(settings.cache_dir or os.path.join(settings.root or os.curdir, DEFAULT_FOLDER))
-    results = check_paths(paths, settings, given["jobs"], cache, READERS)
-    reports = map(with_notebook, progress(results, "files", wanted=not given["quiet"]))
+    totals: list[int] = []
+    results = check_paths(paths, settings, given["jobs"], cache, READERS, totals.append)
+    reports = map(with_notebook, progress(results, "files", lambda: totals[0], wanted=not given["quiet"]))
     if mender is None:
         return reports
     return mender.as_diffs(reports, sys.stdout.write) if given["diff"] else mender.on_disk(reports)
