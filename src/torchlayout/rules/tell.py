@@ -62,15 +62,44 @@ def bracketed(texts: Iterable[str]) -> str:
 
 
 def layout_text(operand: Operand, facts: Facts) -> str:
-    """ "sizes (B, C) and strides (1, B)"; a size or stride too long to read is an ellipsis."""
+    """ "sizes (B, C) and strides (1, B)"; a size or stride too long to read is an ellipsis, and where no size or no
+    stride at all is known, words say so."""
     form = " (channels_last)" if _is_channels_last(operand.layout, facts) else ""
     shape, stride = shape_texts(operand, facts), stride_texts(operand, facts)
+    text = ""
     for most in (MAX_SIZE_TEXT, MAX_SIZE_TEXT // 2):
         sizes, strides = (bracketed(_short(text, most) for text in texts) for texts in (shape, stride))
-        text = f"sizes {sizes} and strides {strides}"
+        text = _count_text(shape) or f"sizes {sizes}"
+        if not _unknown(stride):
+            text += f" and strides {strides}"
+        elif not _unknown(shape):
+            text += " and unknown strides"
+        elif len(shape) > 1:
+            text += " and strides"
         if len(text) <= MAX_LAYOUT_TEXT:
             break
     return text + form
+
+
+def _unknown(texts: Sequence[str]) -> bool:
+    return bool(texts) and all(text in ("?", "...") for text in texts)
+
+
+def _count_text(shape: Sequence[str]) -> str:
+    """ "3 dimensions of unknown sizes"; nothing where a size is known, or where there is no dimension."""
+    if not _unknown(shape):
+        return ""
+    count = sum(text == "?" for text in shape)
+    if "..." not in shape:
+        return f"{count} dimension{'s of unknown sizes' if count > 1 else ' of unknown size and stride'}"
+    return f"at least {count} dimensions of unknown sizes" if count > 1 else "an unknown number of dimensions"
+
+
+def layout_in_brackets(operand: Operand | None, facts: Facts) -> str:
+    """ " (sizes (3, 4) and strides (4, 1))"; nothing where not even the number of dimensions is known."""
+    if operand is None or (_unknown(shape := shape_texts(operand, facts)) and "..." in shape):
+        return ""
+    return f" ({layout_text(operand, facts)})"
 
 
 def _short(text: str, most: int = MAX_SIZE_TEXT) -> str:
