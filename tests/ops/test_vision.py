@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 import torch
 from conformance import array_operand, check_call
-from modules_conformance import check_module
+from modules_conformance import abstract, check_module
 from real_layouts import variants
 
 from torchlayout.layouts import contiguous, is_contiguous
-from torchlayout.ops import UNKNOWN, Operand, Refused, Result, find_function, select
+from torchlayout.ops import UNKNOWN, Alternatives, Operand, Refused, Result, find_function, select
 from torchlayout.ops.modules import find_module
 from torchlayout.sizes import NO, YES, Facts
 
@@ -114,6 +114,62 @@ def test_images_that_are_no_tensors_give_nothing() -> None:
     for name in ("hflip", "resize", "normalize", "to_pil_image"):
         arguments = {"resize": [4], "normalize": [[0.5], [0.5]]}.get(name, [])
         assert said(V1 + name, UNKNOWN, *arguments) is UNKNOWN
+
+
+CLASSES: list[tuple[str, list[Any], tuple[int, ...] | None]] = [
+    ("Normalize", [[0.5], [0.5]], (3, 8, 8)),
+    ("Resize", [(4, 4)], (3, 4, 4)),
+    ("CenterCrop", [4], (3, 4, 4)),
+    ("Pad", [1], (3, 10, 10)),
+    ("RandomHorizontalFlip", [], None),
+    ("RandomHorizontalFlip", [1], (3, 8, 8)),
+    ("RandomVerticalFlip", [0], (3, 8, 8)),
+    ("RandomCrop", [4], (3, 4, 4)),
+    ("RandomCrop", [(12, 4), 2], (3, 12, 4)),
+    ("RandomResizedCrop", [(4, 5)], (3, 4, 5)),
+    ("ColorJitter", [0.5, 0.5], (3, 8, 8)),
+    ("RandomRotation", [30], (3, 8, 8)),
+    ("GaussianBlur", [3], (3, 8, 8)),
+    ("RandomErasing", [1.0], (3, 8, 8)),
+    ("RandomGrayscale", [0.5], (3, 8, 8)),
+    ("Grayscale", [], (1, 8, 8)),
+    ("Grayscale", [3], (3, 8, 8)),
+    ("ConvertImageDtype", [torch.float64], (3, 8, 8)),
+    ("ConvertImageDtype", [torch.uint8], (3, 8, 8)),
+    ("ConvertImageDtype", [torch.float32], (3, 8, 8)),
+    ("Resize", [(8, 8)], (3, 8, 8)),
+]
+"""Transforms as classes, and what they make of an image of 3 channels, 8 by 8."""
+
+
+@pytest.mark.parametrize(("name", "args", "sizes"), CLASSES, ids=lambda value: str(value).replace(" ", ""))
+def test_sizes_that_classes_give(name: str, args: list[Any], sizes: tuple[int, ...] | None) -> None:
+    for path in (f"torchvision.transforms.{name}", f"torchvision.transforms.v2.{name}"):
+        row = find_module(path)
+        assert row is not None
+        config = row.bind([abstract(value) for value in args], {})
+        assert config is not None
+        outcome = row.forward(config, [Operand(contiguous((3, 8, 8)))], {}, Facts())
+        assert isinstance(outcome, Alternatives) if sizes is None else outcome.layout.sizes == sizes
+        assert row.forward(config, [UNKNOWN], {}, Facts()) is UNKNOWN
+
+
+@pytest.mark.parametrize(("name", "args", "sizes"), CLASSES, ids=lambda value: str(value).replace(" ", ""))
+def test_classes_like_torchvision(name: str, args: list[Any], sizes: tuple[int, ...] | None) -> None:
+    pytest.importorskip(
+        "torchvision.transforms.v2.functional", reason="torchvision is not among the packages that the tests need"
+    )
+    from torchvision import transforms
+    from torchvision.transforms import v2
+
+    for module, path in ((transforms, "torchvision.transforms."), (v2, "torchvision.transforms.v2.")):
+        row = find_module(path + name)
+        assert row is not None
+        torch.manual_seed(7)
+        for _, x in [*variants(torch.rand(3, 8, 8), shrink=False), *variants(torch.rand(2, 3, 8, 8), shrink=False)]:
+            for _ in range(4):
+                verdict = check_module(getattr(module, name)(*args), row, args, {}, [x])
+                assert verdict.kind in ("exact", "unknown", "invalid"), verdict.detail
 
 
 @pytest.mark.parametrize("name", ["ToTensor", "PILToTensor", "Normalize", "Resize", "CenterCrop", "Pad"])

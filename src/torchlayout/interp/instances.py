@@ -30,7 +30,7 @@ from torchlayout.interp.values import (
     join_all,
 )
 from torchlayout.ops import Alias
-from torchlayout.ops.modules import Constructed, ModuleRow
+from torchlayout.ops.modules import ANYTHING, Constructed, ModuleRow
 from torchlayout.ops.values import Deferred
 from torchlayout.program import nodes
 from torchlayout.program.nodes import Span
@@ -159,7 +159,9 @@ def _config_value(value: Value, st: State) -> Any:
 
 
 def _make_container(kind: str, arguments: Arguments, ref: Any, st: State) -> Value:
-    if kind in ("sequential",):
+    if kind == "composed" and len(arguments.args) != 1:
+        return Opaque((ref, "composed"), None, True, None, "module")
+    if kind == "sequential":
         first = st.load(arguments.args[0]) if len(arguments.args) == 1 else None
         items: Value = first if isinstance(first, Dictionary) else Sequence("list", tuple(arguments.args))
         if arguments.open_args:
@@ -188,12 +190,14 @@ def call_module(module: Module, arguments: Arguments, node: nodes.Call, st: Stat
     if bound is None:
         record.foreign_call(fr, row.name, node.span, arguments.args, arguments.kwargs, st)
         return Opaque((place, "call"))
-    kinds = dict.fromkeys(bound, "Tensor")
+    # what a transform takes need be no tensor: a PIL image is none
+    kinds = dict.fromkeys(bound, "Any" if row.takes == ANYTHING else "Tensor")
 
     def run(values: Mapping[str, Any], facts: Facts) -> Any:
         return row.forward(module.config, (), values, facts)
 
-    applied = apply(run, Alias.FRESH, kinds, bound, st, place, fr.site(node.span), f"nn.{row.name}", fr.run.proving)
+    text = row.name if row.spellings else f"nn.{row.name}"
+    applied = apply(run, Alias.FRESH, kinds, bound, st, place, fr.site(node.span), text, fr.run.proving)
     op = pseudo_row(f"{row.name}({row.takes}) -> Any", Alias.FRESH)
     record.visit(fr, node.span, row.name, "module", op, applied, node.func, False)
     record.operand_uses(fr, applied, row.name, node.span)
@@ -208,7 +212,8 @@ def run_container(container: Container, arguments: Arguments, node: nodes.Call, 
     inner = st.load(container.items)
     if isinstance(inner, Dictionary) and inner.rest is None:
         inner = Sequence("list", tuple(inner.items.values()))
-    if container.kind != "sequential" or not arguments.args:
+    alone = container.kind == "composed" and len(arguments.args) == 1 and not arguments.kwargs
+    if not alone and (container.kind != "sequential" or not arguments.args):
         return unknown_call(describe(node.func), arguments, node, st, fr)
     value: Value = arguments.args[0]
     context = fr.context

@@ -15,7 +15,8 @@ from torchlayout.program.unit import Unit
 STRIDED = re.compile(
     r"\.(?:transpose|permute|[tTH]|m[TH]|adjoint|movedim|moveaxis|swapaxes|swapdims|expand|expand_as|broadcast_to|as_strided"
     r"|unfold|chunk|split|tensor_split|unbind|narrow|select|diagonal|topk|rot90|real|imag|grad)\b"
-    r"|(?:einsum|rearrange|meshgrid|broadcast_tensors|channels_last|from_numpy|as_tensor|LSTM|GRU|RNN|MultiheadAttention)\b"
+    r"|(?:einsum|rearrange|meshgrid|broadcast_tensors|channels_last|from_numpy|as_tensor|LSTM|GRU|RNN|MultiheadAttention"
+    r"|pil_to_tensor|PILToTensor|read_image|decode_(?:image|jpeg|png))\b"
     r"|(?:np\.|numpy\.|torch\.)?(?:flip|fliplr|flipud|rot90|transpose|permute)\b"
     r"|linalg\.|fft\.|stft|\[\s*(?:[^\[\]\n]*,\s*)?(?::|\.\.\.)|,\s*[^\[\]\n,]*:[^\[\]\n]*\]|::"
 )

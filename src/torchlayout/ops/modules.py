@@ -32,9 +32,13 @@ from torchlayout.structs import struct
 MODULE_FILES = (
     "modules_linear", "modules_pointwise", "modules_convolution", "modules_pooling", "modules_normalization",
     "modules_shape", "modules_recurrent", "modules_attention", "modules_losses", "modules_containers", "einops_layers",
-    "vision",
+    "vision_classes",
 )  # fmt: skip
 """The files of module rows, imported when the first module is looked up."""
+
+
+ANYTHING = "Any self"
+"""What a forward takes that needs no tensor."""
 
 
 class Config(Args):
@@ -144,7 +148,7 @@ class ModuleRow:
     derived: Callable[[Config, str], Outcome] | None
     """Attributes that the constructor computes."""
     container: str | None
-    """"sequential", "list", "dict", "parameter-list", "parameter-dict" or "wrapper": the modules inside do the work."""
+    """"sequential", "composed" (the same of a list), "list", "dict", "parameter-list", "parameter-dict" or "wrapper": the modules inside do the work."""
     demands: Mapping[str, str]
     """Forward parameters that some backend wants contiguous, and which backend and why."""
     words: str

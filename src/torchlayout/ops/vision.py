@@ -18,10 +18,10 @@ from torchlayout.layouts import (
     preserved,
     unknown_strides,
 )
-from torchlayout.ops.modules import Forward, module
 from torchlayout.ops.table import Args, Transfer, find_function, find_method, op, select
+from torchlayout.ops.transfers import itself
 from torchlayout.ops.values import UNKNOWN, Alias, DType, Operand, Outcome, Result, Unknowable
-from torchlayout.sizes import MAYBE, NO, YES, Poly, Shape, Size
+from torchlayout.sizes import MAYBE, NO, YES, Poly, Shape, Size, every
 
 V1 = "torchvision.transforms.functional."
 V2 = "torchvision.transforms.v2.functional."
@@ -163,7 +163,9 @@ def resized(args: Args) -> Outcome:
     layout = args.reaching(args.layout(), -2)
     size = args.known("size")
     if isinstance(size, (tuple, list)) and len(size) == 2:
-        return like_packed(args, with_size(layout, *size), MAYBE)
+        shape = with_size(layout, *size)
+        same = every(args.facts.equal(have, want) for have, want in zip(layout.sizes[-2:], size, strict=True))
+        return itself(args) if same is YES else like_packed(args, shape, same)
     short = size[0] if isinstance(size, (tuple, list)) and len(size) == 1 else size
     height, width = layout.sizes[-2:]
     plain = isinstance(short, int) and isinstance(height, int) and isinstance(width, int)
@@ -235,47 +237,20 @@ def warped(args: Args) -> Outcome:
 
 
 def converted(args: Args) -> Outcome:
-    """another dtype; of a dense image its strides"""
-    image(args)
-    layout = args.layout()
+    """another dtype; strides in the same order, without gaps; the image itself where it has that dtype"""
+    operand = image(args)
     dtype = args["dtype"] if isinstance(args["dtype"], DType) else None
-    dense = is_dense(layout, args.facts) is YES
-    return Result(Layout(layout.dims) if dense else unknown_strides(layout.shape), dtype, MAYBE)
+    kept = preserved(args.layout(), args.facts)
+    if dtype is not None and operand.dtype is not None:
+        return itself(args) if dtype == operand.dtype else Result(kept, dtype)
+    whole = args.layout()
+    return Result(kept if kept.dims == whole.dims else unknown_strides(whole.shape), dtype, MAYBE)
 
 
 def to_pil(args: Args) -> Outcome:
     """a PIL image"""
     del args
     return UNKNOWN
-
-
-# ---------------------------------------------------------------- classes
-def by_function(name: str, *options: str) -> Any:
-    """The forward of a transform that calls the function of the same meaning."""
-
-    def forward(call: Forward) -> Outcome:
-        return call.function(V1 + name, call["self"], **{option: call.config[option] for option in options})
-
-    forward.__doc__ = f"as torchvision.transforms.functional.{name}"
-    return forward
-
-
-def center_crop(call: Forward) -> Outcome:
-    """as torchvision.transforms.functional.center_crop"""
-    return call.function(f"{V1}center_crop", call["self"], call.config["size"])
-
-
-def image_class(call: Forward) -> Outcome:
-    """as torchvision.transforms.v2.functional.to_image"""
-    return call.function(f"{V2}to_image", call["self"])
-
-
-def classes(name: str) -> tuple[str, ...]:
-    return (
-        f"torchvision.transforms.{name}",
-        f"torchvision.transforms.transforms.{name}",
-        f"torchvision.transforms.v2.{name}",
-    )
 
 
 MAYBE_VIEW, FRESH = Alias.MAYBE_VIEW, Alias.FRESH
@@ -302,12 +277,4 @@ for _name, _options in {"rotate": "Any angle, Any interpolation=None, Any expand
     op(f"{_name}(Any self, {_options}, **Any options) -> Tensor", alias=FRESH, layout=warped, example="", spellings=both(_name), path_only=True, unknown=STRIDED)
 op("convert_image_dtype(Any self, Any dtype=None) -> Tensor", alias=MAYBE_VIEW, layout=converted, example="", spellings=(*both("convert_image_dtype", "convert_dtype"), f"{V2}to_dtype"), path_only=True, unknown=NO_TENSOR)
 op("to_pil_image(Any self, Any mode=None) -> Any", alias=FRESH, layout=to_pil, example="", spellings=both("to_pil_image"), path_only=True, unknown=NO_TENSOR)
-
-module("ToTensor() -> None", by_function("to_tensor"), takes="Any self", spellings=classes("ToTensor"))
-module("PILToTensor() -> None", by_function("pil_to_tensor"), takes="Any self", spellings=classes("PILToTensor"))
-module("ToImage() -> None", image_class, takes="Any self", spellings=("torchvision.transforms.v2.ToImage",))
-module("Normalize(Any mean, Any std, bool inplace=False) -> None", by_function("normalize", "mean", "std", "inplace"), takes="Any self", spellings=classes("Normalize"), unknown=NO_TENSOR)
-module("Resize(Any size, Any interpolation=None, int? max_size=None, Any antialias=True) -> None", by_function("resize", "size", "max_size"), takes="Any self", spellings=classes("Resize"), unknown=STRIDED)
-module("CenterCrop(Any size) -> None", center_crop, takes="Any self", spellings=classes("CenterCrop"), unknown=STRIDED)
-module("Pad(Any padding, Any fill=0, str padding_mode='constant') -> None", by_function("pad", "padding"), takes="Any self", spellings=classes("Pad"), unknown=STRIDED)
 # fmt: on
