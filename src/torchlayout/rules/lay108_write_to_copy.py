@@ -135,12 +135,13 @@ clear(torch.randn(3, 4))
     )
 
     def check(self, seen: Seen) -> Iterator[Finding]:
+        from torchlayout.rules.kept import may_be_kept_unseen
         from torchlayout.rules.seen import assumed_cases, copies
 
         for site in seen.sites:
             cases = [case for _, case in assumed_cases(site) if not case.weak] if _may_copy(site) else []
             copied = [copies(case) for case in cases]
-            if any(copied):
+            if any(copied) and not may_be_kept_unseen(seen, site):
                 for write in lost_writes(seen, site.key):
                     if not (site.name == "[]" and write.name in AUGMENTED):
                         yield self.finding(seen, site, write, all(copied))

@@ -57,8 +57,9 @@ class CopyThatNobodyNeeds(Rule):
     ```
 
     ## What it cannot see
-    It is silent wherever it does not know: a copy that is returned, stored, or given to a function that is not read; a
-    use in a loop that the copy was made in front of; more than three uses, or more than one that copies by itself.
+    It is silent wherever it does not know: a copy that is returned, stored, or given to a function that is not read;
+    one that a `lambda`, a default, a class body or `locals()` takes along, or whose strides are asked for; a use in a
+    loop that the copy was made in front of; more than three uses, or more than one that copies by itself.
 
     And it is silent where packing can pay. The table tells the time with the copy over the time without it: above 1 the
     copy costs, at 1 the operator copies by itself, below 1 it pays. Measured with
@@ -224,6 +225,7 @@ packed(torch.randn(3, 4))
     )
 
     def check(self, seen: Seen) -> Iterator[Finding]:
+        from torchlayout.rules.kept import may_be_kept_unseen
         from torchlayout.rules.seen import is_packed
         from torchlayout.rules.whatif import Unclear, users_that_need_nothing
         from torchlayout.sizes import NO
@@ -236,7 +238,8 @@ packed(torch.randn(3, 4))
                 verdict = users_that_need_nothing(seen, site)
             except Unclear:
                 continue
-            if len(verdict.users) <= MAX_USERS and verdict.hidden_copies <= MAX_HIDDEN_COPIES:
+            few = len(verdict.users) <= MAX_USERS and verdict.hidden_copies <= MAX_HIDDEN_COPIES
+            if few and not may_be_kept_unseen(seen, site):
                 yield self.finding(seen, site, verdict)
 
     def finding(self, seen: Seen, site: Site, verdict: Verdict) -> Finding:

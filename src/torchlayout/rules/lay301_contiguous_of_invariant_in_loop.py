@@ -184,10 +184,12 @@ def usually_packed(site: Site) -> bool:
 
 def is_hoistable(seen: Seen, site: Site) -> bool:
     """Whether one copy in front of the loop would do: same tensor on every turn, and no turn keeps or changes it."""
+    from torchlayout.rules.kept import may_be_kept_unseen
+
     visits = list(site.visits.values())
     if not visits or not all(v.loop is not None and v.loop.kind != "call" and v.unchanged_in_loop for v in visits):
         return False
     uses = seen.uses_through_views(site.key)
-    if uses is None:
+    if uses is None or may_be_kept_unseen(seen, site):
         return False
     return all(use.how in ("operand", "read") and not seen.is_write(use) for use in uses)

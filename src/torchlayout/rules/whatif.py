@@ -22,6 +22,8 @@ MAX_STEPS = 32
 
 ASKS = frozenset({"size", "dim", "numel", "ndimension", "nelement", "element_size", "is_floating_point", "get_device"})
 """Queries that any layout answers alike."""
+TELLS = frozenset({"stride", "storage_offset", "untyped_storage", "storage", "data_ptr"})
+"""Queries whose answer is another one for the copy."""
 PACKS = frozenset({"Linear", "LayerNorm", "Embedding", "RMSNorm", "linear", "layer_norm", "stack"})
 """Operators that give packed memory whatever they are given."""
 
@@ -122,6 +124,8 @@ def users_that_need_nothing(seen: Seen, site: Site) -> Verdict:
 
 def _weigh(seen: Seen, use: Use, key: SiteKey, swaps: list[Swap], verdict: Verdict) -> list[Swap]:
     """Count one use; what stands in the place of its results, where these would lie otherwise."""
+    if use.how == "read" and use.name in TELLS:
+        raise Unclear
     if use.how == "read" or (use.how == "operand" and use.name in ASKS):
         return []
     site = seen.site(use.by)
