@@ -18,6 +18,7 @@ import numpy as np
 import torch
 import torch.nn.functional as F
 from real_layouts import replica
+from torch.utils._pytree import tree_map_only
 
 from torchlayout.layouts import Layout, settle, strided
 from torchlayout.ops import (
@@ -43,6 +44,13 @@ from torchlayout.sizes import MAYBE, NO, YES, Facts
 
 table.FORGIVING = False
 
+OUT_OF_RANGE = re.compile(
+    r"range|out of bounds|target|class values|\bindex|indices|quantile|probabilit|p_in|between 0 and 1|\brate\b|negative",
+    re.IGNORECASE,
+)
+"""What torch says on a CPU of values that no operator may be given. A CUDA kernel that meets one asserts, and then no
+other works in that process."""
+
 LAYOUT_ERRORS = re.compile(
     r"view size is not compatible|more than one element of the written-to tensor|refers to a single memory location"
     r"|must have a last dimension with stride 1|negative strides|must be divisible by \d+ to view"
@@ -52,6 +60,7 @@ LAYOUT_ERRORS = re.compile(
 """What torch says when it refuses a call because of how a tensor lies in memory."""
 
 RANDOM_SEED = 5
+REFUSED_VALUES = "refused for its values"
 
 
 @dataclass(frozen=True)
@@ -416,6 +425,9 @@ def _verdict(
     except Refused as error:
         refused = error
     given = _tensors_in([*args, *kwargs.values()])
+    on_device = any(isinstance(one, torch.Tensor) and one.is_cuda for one in given)
+    if on_device and refused_for_values(getattr(real, "bare", real), args, kwargs):
+        return Verdict("invalid", path, f"{described}: {REFUSED_VALUES}")
     try:
         with torch.no_grad():
             value = real(*args, **kwargs)
@@ -435,6 +447,19 @@ def _verdict(
     except Wrong as wrong:
         return Verdict("wrong", path, f"{described}: said {wrong}")
     return Verdict("exact" if comparison.exact else "unknown", path, described)
+
+
+def refused_for_values(function: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]) -> bool:
+    """Whether a CPU refuses the values of these tensors."""
+    args, kwargs = tree_map_only(torch.Tensor, lambda x: x.detach().cpu(), (tuple(args), dict(kwargs)))
+    try:
+        with torch.no_grad():
+            function(*args, **kwargs)
+    except (RuntimeError, IndexError, ValueError) as error:
+        return isinstance(error, IndexError) or OUT_OF_RANGE.search(str(error)) is not None
+    except Exception:  # for another reason, which the device has too
+        return False
+    return False
 
 
 def _number(facts: Facts, size: Any) -> Any:

@@ -27,6 +27,7 @@ def check_module(
     options: Mapping[str, Any] | None = None,
     *,
     assumed: bool = True,
+    device: str | None = None,
 ) -> Verdict:
     """Call a module that was constructed with `args` and `kwargs`, and ask its row; as `conformance.check_call`."""
     options = options or {}
@@ -34,7 +35,7 @@ def check_module(
     config = row.bind([abstract(value) for value in args], {key: abstract(value) for key, value in kwargs.items()})
     if config is None:
         return Verdict("wrong", name, f"the constructor does not take {args} {kwargs}")
-    abstraction = Abstraction()
+    abstraction = Abstraction(device)
     given = [abstraction(value) for value in inputs]
     given_options = {key: abstraction(value) for key, value in options.items()}
     described = f"{name}({args}, {kwargs}) of {_describe(inputs, options)}"

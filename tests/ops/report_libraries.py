@@ -27,7 +27,7 @@ def modules() -> dict[str, Counter[str]]:
     found: dict[str, Counter[str]] = {}
     for one in test_modules.CASES:
         for training in (True, False):
-            count(found, one.name, test_modules.verdicts(one, training, training, True))
+            count(found, one.name, test_modules.verdicts(one, training, training, True, told=True))
     return found
 
 

@@ -46,8 +46,11 @@ def test_nothing_was_wrong() -> None:
 
 
 def test_where_it_was_checked() -> None:
-    report = Checked("CUDA, torch 2.13", {"permute"}, {"permute": {"exact": 9, "unknown": 1, "wrong": 0, "absent": 0}})
+    counts = {"exact": 9, "unknown": 1, "wrong": 0, "absent": 0}
+    paths = {"permute": ["Tensor.permute"], "fft.fft": ["torch.fft.fft"]}
+    report = Checked("CUDA, torch 2.13", {"permute"}, dict.fromkeys(paths, counts), paths)
     line = next(line for line in page([report]).splitlines() if line.startswith("| `permute` "))
     assert "CUDA" in line
     assert share(report.counts["permute"]) == 0.9
-    assert "`permute` (CUDA, torch 2.13): 90%" in page([report])
+    assert "`permute` (CUDA, torch 2.13): 90%; an argument that decides it" in page([report])
+    assert "`fft.fft` (CUDA, torch 2.13): 90%; MKL, pocketfft and cuFFT" in page([report])

@@ -42,23 +42,25 @@ SOME = ("contiguous", "gapped last", "reversed", "rotated", "channels_last", "ex
 """The variants that the ordinary run takes of inputs with four dimensions or more."""
 
 
-def verdicts(one: Case, training: bool, assumed: bool, everything: bool = False) -> list[Verdict]:
-    """The verdicts over inputs in many layouts; several inputs lie in the same way."""
+def verdicts(
+    one: Case, training: bool, assumed: bool, everything: bool = False, device: str = "cpu", told: bool = False
+) -> list[Verdict]:
+    """The verdicts over inputs in many layouts; several inputs lie in the same way. `told`: the row knows the device."""
     row = find_module(f"torch.nn.{one.name}")
     assert row is not None
-    real = build(one).train(training)
+    real = build(one).train(training).to(device)
     torch.manual_seed(4)
-    inputs = [
-        [x for kind, x in variants(torch.rand(shape) * 0.8 + 0.1, shrink=False) if kind in SOME or everything]
-        for shape in one.shapes
-    ]
+    made = [(torch.rand(shape) * 0.8 + 0.1).to(device) for shape in one.shapes]
+    inputs = [[x for kind, x in variants(one, shrink=False) if kind in SOME or everything] for one in made]
+    where = device if told else None
     found = []
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         for index in range(len(inputs[0])):
             values = [options[index % len(options)] for options in inputs]
-            fresh = build(one).train(training) if one.name.startswith("Lazy") else real
-            found.append(check_module(fresh, row, one.args, one.kwargs, [replica(x) for x in values], assumed=assumed))
+            fresh = build(one).train(training).to(device) if one.name.startswith("Lazy") else real
+            given = [replica(x) for x in values]
+            found.append(check_module(fresh, row, one.args, one.kwargs, given, assumed=assumed, device=where))
     return found
 
 
@@ -93,6 +95,14 @@ def test_forward_in_full(one: Case) -> None:
         for assumed in (True, False):
             wrong = [v.detail for v in verdicts(one, training, assumed, True) if v.kind == "wrong"]
             assert not wrong, wrong[0]
+
+
+@pytest.mark.cuda
+@pytest.mark.parametrize("one", CASES, ids=lambda one: f"{one.name}{one.args}{one.kwargs}{one.shapes}".replace(" ", ""))
+def test_forward_on_cuda(one: Case) -> None:
+    for training, told in ((True, False), (False, True)):
+        wrong = [v.detail for v in verdicts(one, training, True, device="cuda", told=told) if v.kind == "wrong"]
+        assert not wrong, wrong[0]
 
 
 def test_most_answers_are_exact() -> None:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
+from contextlib import nullcontext
 
 import pytest
 import torch
-from conformance import Verdict, check_example, rows_of
+import torch.nn.functional as F
+from conformance import Verdict, check_example, refused_for_values, rows_of
 from real_layouts import inputs
 
 from torchlayout.ops import all_rows
@@ -27,13 +29,14 @@ IDS = [f"{row.name}-{row.example}"[:60] for row in ROWS]
 
 
 def run_example(row: Op, device: str, step: int) -> Counter[str]:
-    """Verdicts on a row's example. Fails on a wrong one."""
+    """Verdicts on a row's example, what it makes of nothing made on the device too. Fails on a wrong one."""
     counts: Counter[str] = Counter()
     wrong: list[str] = []
     number = ROWS.index(row) % step
     for name, x in INPUTS[number::step] if device == "cpu" else inputs(device)[number::step]:
         try:
-            verdict: Verdict = check_example(row.example, x)
+            with nullcontext() if device == "cpu" else torch.device(device):
+                verdict: Verdict = check_example(row.example, x)
         except ImportError as missing:
             pytest.skip(str(missing))
         counts[verdict.kind] += 1
@@ -60,6 +63,18 @@ def test_the_example_agrees_with_torch_in_every_layout(row: Op) -> None:
 @pytest.mark.parametrize("row", ROWS, ids=IDS)
 def test_the_example_agrees_with_cuda(row: Op) -> None:
     run_example(row, "cuda", EVERY_NTH)
+
+
+def test_values_that_a_device_would_assert_on() -> None:
+    """They are tried on a CPU first: a CUDA kernel that meets one takes the whole process with it."""
+    x, weight = torch.rand(3), torch.rand(4, 2)
+    assert refused_for_values(torch.embedding, [weight, torch.tensor([9])], {})
+    assert refused_for_values(torch.index_select, [x, 0, torch.tensor([3])], {})
+    assert refused_for_values(F.nll_loss, [weight, torch.tensor([0, 1, 2, 0])], {})
+    assert refused_for_values(F.one_hot, [torch.tensor([3]), 2], {})
+    assert refused_for_values(torch.bernoulli, [x + 2], {})
+    assert not refused_for_values(torch.index_select, [x, 0, torch.tensor([2])], {})
+    assert not refused_for_values(torch.add, [x, weight], {})
 
 
 def test_a_row_without_an_example_says_what_it_leaves_open() -> None:

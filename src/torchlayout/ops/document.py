@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from torchlayout.ops.modules import ModuleRow, all_modules
-from torchlayout.ops.table import Op, all_rows
+from torchlayout.ops.table import Op, all_rows, find_function, find_method
 
 ENOUGH = 0.95
 """An operator with a smaller share of exact answers is listed by name."""
@@ -48,6 +48,8 @@ class Checked:
     title: str
     calls: set[str] = field(default_factory=set)
     counts: dict[str, Mapping[str, int]] = field(default_factory=dict)
+    paths: dict[str, Sequence[str]] = field(default_factory=dict)
+    """What each operator of the catalogue calls, by dotted path."""
 
     def total(self, kind: str) -> int:
         return sum(int(counts.get(kind, 0)) for counts in self.counts.values())
@@ -62,6 +64,7 @@ def read(folder: Path) -> list[Checked]:
         checked = Checked(report.get("title") or f"{report['device'].upper()}, torch {report['torch']}")
         for name, counts in report["operators"].items():
             checked.counts[name] = {kind: counts.get(kind, 0) for kind in ("exact", "unknown", "wrong", "absent")}
+            checked.paths[name] = counts.get("calls", ())
             if not counts.get("wrong"):
                 checked.calls.update(path.rpartition(".")[2] for path in counts.get("calls", ()))
         reports.append(checked)
@@ -176,15 +179,21 @@ def _unknown(rows: Iterable[Op], modules: Iterable[ModuleRow]) -> list[str]:
 def _below(reports: Sequence[Checked]) -> list[str]:
     """Operators of torch's catalogue whose answers are exact less often than asked for."""
     lines = [f"## Operators known exactly in fewer than {ENOUGH:.0%} of comparisons", ""]
-    reasons = {row.name: row.unknown for row in all_rows() if row.unknown and not row.numpy}
     for report in reports:
         for name in sorted(report.counts if report.calls else ()):
             found = share(report.counts[name])
             if found is not None and found < ENOUGH:
-                last = name.split(".")[-1]
-                reason = reasons.get(last) or reasons.get(name.split(".")[0]) or "not in the table"
-                lines.append(f"- `{name}` ({report.title}): {found:.0%}; {reason}")
+                lines.append(f"- `{name}` ({report.title}): {found:.0%}; {_reason(report.paths.get(name, ()))}")
     return lines if len(lines) > 2 else []
+
+
+def _reason(paths: Iterable[str]) -> str:
+    """Why the answers of these calls may be unknown."""
+    reasons = []
+    for path in paths:
+        rows = find_method(path.removeprefix("Tensor.")) if path.startswith("Tensor.") else find_function(path)
+        reasons += [row.unknown for row in rows if row.unknown]
+    return "; ".join(dict.fromkeys(reasons)) or "an argument that decides it is not known"
 
 
 def _code(text: str) -> str:

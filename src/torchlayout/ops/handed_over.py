@@ -11,7 +11,7 @@ from torchlayout.ops.reshaping import NO_SUCH_VIEW
 from torchlayout.ops.table import Args, op
 from torchlayout.ops.transfers import INT64
 from torchlayout.ops.values import Alias, DType, Many, Operand, Outcome, Refused, Result, Unknowable
-from torchlayout.sizes import MAYBE, NO, YES, Size
+from torchlayout.sizes import MAYBE, NO, YES, Poly, Size
 
 FRESH = Alias.FRESH
 
@@ -35,9 +35,12 @@ def constructed(args: Args) -> Outcome:
 
 
 def constructed_from(args: Args) -> Outcome:
-    """a packed copy of a list"""
-    if not isinstance(args.known("data"), list):
-        raise Unknowable("a tuple of data and the sizes of a tensor look the same")
+    """a packed copy of a list; of a number, so many elements; of an array, a copy that keeps its strides"""
+    data = args.known("data")
+    if isinstance(data, (int, Poly)) and not isinstance(data, bool):
+        return Result(contiguous((data,)), CONSTRUCTORS[args.op.name])
+    if not isinstance(data, list):
+        raise Unknowable("arrays keep their strides; a tuple of data and the sizes of a tensor look the same")
     outcome = from_data(args)
     return Result(outcome.layout, CONSTRUCTORS[args.op.name]) if isinstance(outcome, Result) else outcome
 
@@ -95,9 +98,9 @@ def total_norm(args: Args) -> Outcome:
 # fmt: off
 op("from_dlpack(Any ext_tensor, *, Device? device=None, bool? copy=None) -> Tensor", alias=Alias.VIEW, layout=imported, example="torch.from_dlpack(x)", spellings=("torch.from_dlpack", "torch.utils.dlpack.from_dlpack"), path_only=True)
 for _name in CONSTRUCTORS:
-    _sizes = ", ".join(f"int? {place}=None" for place in PLACES[1:])
-    op(f"{_name}(int a, {_sizes}) -> Tensor", alias=FRESH, layout=constructed, example=f"torch.{_name}(2, 3)", spellings=(f"torch.{_name}",), path_only=True)
-    op(f"{_name}(Any data, *, ScalarType? dtype=None) -> Tensor", alias=FRESH, layout=constructed_from, example=f"torch.{_name}([[1, 0], [0, 1]])", spellings=(f"torch.{_name}",), path_only=True, unknown="a tuple of data and the sizes of a tensor look the same")
+    _sizes = ", ".join(f"int? {place}=None" for place in PLACES[2:])
+    op(f"{_name}(int a, int b, {_sizes}) -> Tensor", alias=FRESH, layout=constructed, example=f"torch.{_name}(2, 3)", spellings=(f"torch.{_name}",), path_only=True)
+    op(f"{_name}(Any data, *, ScalarType? dtype=None) -> Tensor", alias=FRESH, layout=constructed_from, example=f"torch.{_name}([[1, 0], [0, 1]])", spellings=(f"torch.{_name}",), path_only=True, unknown="arrays keep their strides; a tuple of data and the sizes of a tensor look the same")
 op("grad(Any outputs, Any inputs, Any grad_outputs=None, bool? retain_graph=None, bool create_graph=False, bool only_inputs=True, bool? allow_unused=None, bool is_grads_batched=False, bool materialize_grads=False) -> Tensor[]", alias=FRESH, layout=gradients, example="", spellings=("torch.autograd.grad",), path_only=True, unknown="strides are those that the backward pass leaves")
 op("parameters_to_vector(Any parameters) -> Tensor", alias=FRESH, layout=one_vector, example="torch.nn.utils.parameters_to_vector([x])", spellings=("torch.nn.utils.parameters_to_vector", "torch.nn.utils.convert_parameters.parameters_to_vector"), path_only=True, unknown="how many elements the parameters have")
 for _name in ("clip_grad_norm_", "clip_grad_norm"):
