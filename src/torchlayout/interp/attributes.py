@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from torchlayout.interp import record, shapes
+from torchlayout.interp.conditions import forget_attribute
 from torchlayout.interp.definitions import member
 from torchlayout.interp.frame import Frame
 from torchlayout.interp.gathering import Maker
@@ -177,6 +178,7 @@ def _of_super(value: Super, name: str, span: Span, st: State, fr: Frame) -> Valu
 def set_attribute(value: Value, name: str, new: Value, span: Span, st: State, fr: Frame) -> None:
     """`value.name = new`."""
     record.use(fr, st.tensors_in(new), "stored", name, None, span)
+    forget_attribute(name, st)
     if isinstance(value, (Instance, Module)):
         attributes = st.heap.get(value.ref)
         before = attributes if isinstance(attributes, Dictionary) else Dictionary({})

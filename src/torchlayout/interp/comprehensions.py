@@ -26,7 +26,9 @@ def comprehension(node: nodes.Comprehension, st: State, fr: Frame) -> Value:
     fr.loops.pop()
     place = fr.place(node.span)
     values = [settled(value, st.facts) for value in values]
-    inner = State({**outer.env, **{n: st.env[n] for n in _walrus_names(node) if n in st.env}}, st.heap, st.facts)
+    inner = State(
+        {**outer.env, **{n: st.env[n] for n in _walrus_names(node) if n in st.env}}, st.heap, st.facts, st.tests
+    )
     end = join_states(outer, inner, (place, "after"))
     assert end is not None
     st.become(end)

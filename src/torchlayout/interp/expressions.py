@@ -12,11 +12,12 @@ from typing import Any
 from torchlayout.interp import calls, record, shapes
 from torchlayout.interp.attributes import get_attribute
 from torchlayout.interp.builtin_calls import iterate
+from torchlayout.interp.conditions import as_value, condition, of_value
 from torchlayout.interp.frame import Frame
 from torchlayout.interp.names import lookup
 from torchlayout.interp.numbers import arithmetic, compare_values, negate
 from torchlayout.interp.operate import operate, subscript
-from torchlayout.interp.refine import assume, truth_of
+from torchlayout.interp.refine import assume, outcome, truth_of
 from torchlayout.interp.state import State, join_states, settled
 from torchlayout.interp.tensors import NOT_TENSORS, as_size, as_tensor
 from torchlayout.interp.text import expression_text
@@ -217,7 +218,7 @@ def _unary(node: nodes.Unary, st: State, fr: Frame) -> Value:
     value = evaluate(node.operand, st, fr)
     if node.op == "not":
         known = truth_of(value, st)
-        return Opaque((fr.place(node.span), "not"), kind="bool") if known is None else not known
+        return _opposite(value, node, fr) if known is None else not known
     if isinstance(value, Tensor):
         rows = find_method(UNARY_ROWS[node.op], value.numpy) or find_method(UNARY_ROWS[node.op])
         result = operate(fr, st, rows, [value], {}, node.span, node.op, "operator")
@@ -226,6 +227,13 @@ def _unary(node: nodes.Unary, st: State, fr: Frame) -> Value:
     if isinstance(value, Opaque) and value.kind is None and isinstance(known, Poly):
         return Opaque((fr.place(node.span), "unary"), _in_brackets(node), value.weak, value.origin, size=known)
     return Opaque((fr.place(node.span), "unary")) if known is None else known
+
+
+def _opposite(value: Value, node: nodes.Unary, fr: Frame) -> Opaque:
+    asked = of_value(value)
+    if asked is None:
+        return Opaque((fr.place(node.span), "not"), kind="bool")
+    return as_value((asked[0], not asked[1]))
 
 
 def _compare(node: nodes.Compare, st: State, fr: Frame) -> Value:
@@ -237,13 +245,18 @@ def _compare(node: nodes.Compare, st: State, fr: Frame) -> Value:
             answers.append(tensor_binary(COMPARE_ROWS[op], op, left, right, node.span, st, fr))
         else:
             known = compare_values(op, left, right, st)
-            answers.append(Opaque((fr.place(node.span), "compare"), kind="bool") if known is None else known)
+            answers.append(_unknown_answer(node, st, fr) if known is None else known)
         left = right
     if len(answers) == 1:
         return answers[0]
     if any(answer is False for answer in answers):
         return False
     return True if all(answer is True for answer in answers) else Opaque((fr.place(node.span), "compare"), kind="bool")
+
+
+def _unknown_answer(node: nodes.Compare, st: State, fr: Frame) -> Opaque:
+    asked = condition(node, st, fr)
+    return Opaque((fr.place(node.span), "compare"), kind="bool") if asked is None else as_value(asked)
 
 
 def _bool(node: nodes.BoolOp, st: State, fr: Frame) -> Value:
@@ -253,7 +266,7 @@ def _bool(node: nodes.BoolOp, st: State, fr: Frame) -> Value:
     state = st
     for place, operand in enumerate(node.values):
         value = evaluate(operand, state, fr)
-        known = truth_of(value, state)
+        known = outcome(operand, value, state, fr)
         if known is stop_on or place == len(node.values) - 1:
             ends.append((value, state))
             break
@@ -283,7 +296,7 @@ def _that_count_as(truth: bool, value: Value, st: State) -> Value:
 
 def _conditional(node: nodes.Conditional, st: State, fr: Frame) -> Value:
     test = evaluate(node.test, st, fr)
-    known = truth_of(test, st)
+    known = outcome(node.test, test, st, fr)
     results: list[Value] = []
     ends: list[State] = []
     for branch, wanted in ((node.body, True), (node.orelse, False)):

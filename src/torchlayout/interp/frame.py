@@ -87,6 +87,8 @@ class Run:
         """Some function was not followed to its end, or some call not at all."""
         self.entered: set[tuple[str, int]] = set()
         """Functions that were run from a call, by name and line."""
+        self.parting: dict[int, tuple[Any, int]] = {}
+        """By the id of an `if`, that node and where in its block what it asks is asked for the last time."""
         self.imported: dict[tuple[str, str], Value | None] = {}
         """What names imported from other files of the project are, by importing file and dotted path."""
 
@@ -161,6 +163,8 @@ class Frame:
     nonlocals: set[str] = field(default_factory=set)
     made: list[tuple[dict[str, Value], frozenset[str]]] = field(default_factory=list)
     """Closures of functions defined here, and the names that these functions rebind."""
+    paths: tuple[Hashable, ...] = ()
+    """The branches taken on the path that is being followed by itself (see `paths`)."""
     thrown: list[State] | None = None
     """Inside a `try`: the states from which an exception may leave its body, joined into one."""
     home: Hashable = field(init=False)
@@ -175,6 +179,11 @@ class Frame:
     def place(self, span: Span) -> Hashable:
         """The key of unknowns made here: the source position and the calls that led to it."""
         return (self.unit.path, span.line, span.column, self.context)
+
+    @property
+    def way(self) -> tuple[Hashable, ...]:
+        """The context, and the path through the branches: what tells visits of one site apart."""
+        return (*self.context, *self.paths) if self.paths else self.context
 
     @property
     def loop(self) -> LoopFrame | None:

@@ -75,7 +75,7 @@ def default_of(function: Function, param: nodes.Param, st: State, fr: Frame) -> 
 
     assert param.default is not None
     inner = Frame(fr.run, function.unit, function.name, (*fr.context, "default"), function.closure, depth=fr.depth)
-    return evaluate(param.default, State({}, st.heap, st.facts), inner)
+    return evaluate(param.default, State({}, st.heap, st.facts, st.tests), inner)
 
 
 def call_function(
@@ -120,11 +120,12 @@ def call_function(
         depth=fr.depth + 1,
         outer_loop=loop,
         homes=function.homes,
+        paths=fr.paths,
     )
     fr.run.entered.add(id_of(function))
     value, end = run_body(function, env, st, inner)
     if end is not None:
-        st.heap, st.facts = end.heap, end.facts
+        st.heap, st.facts, st.tests = end.heap, end.facts, end.tests
     unchanged = key is not None and all(st.heap.get(ref) is held for ref, held in before.items())
     names = st.heap.pop(fr.home, None)
     if isinstance(names, Dictionary) and names is not before[fr.home]:
@@ -150,6 +151,7 @@ def _summary_key(function: Function, env: dict[str, Value], st: State, fr: Frame
         if isinstance(inner, Instance):
             given.append(st.heap.get(inner.ref))
     given.extend(settled(st.heap.get(ref), st.facts) for ref in function.homes)
+    given.append(frozenset(st.tests.items()))
     key = tuple(given)
     try:
         hash(key)
@@ -175,7 +177,7 @@ def run_body(function: Function, env: dict[str, Value], st: State, inner: Frame)
     from torchlayout.interp.expressions import evaluate
     from torchlayout.interp.statements import execute_block
 
-    start = State(env, st.heap, st.facts)
+    start = State(env, st.heap, st.facts, st.tests)
     if isinstance(function.node, nodes.Lambda):
         value = evaluate(function.node.body, start, inner)
         _close(inner, start)

@@ -33,8 +33,8 @@ def visit(
         site = fr.run.trace.sites[key] = Site(key, name, kind)
     loop = fr.loop
     text = describe(receiver) if receiver is not None else name
-    fr.run.visited.append((key, fr.context))
-    site.visits[fr.context] = Visit(
+    fr.run.visited.append((key, fr.way))
+    site.visits[fr.way] = Visit(
         op,
         applied.proven,
         applied.assumed,
@@ -113,7 +113,7 @@ def foreign_call(
 
 
 def reveal(fr: Frame, tensor: Tensor, span: Span, st: State) -> None:
-    fr.run.trace.reveals.setdefault(span, {})[fr.context] = as_reveal(tensor, st)
+    fr.run.trace.reveals.setdefault(span, {})[fr.way] = as_reveal(tensor, st)
 
 
 def as_reveal(tensor: Tensor, st: State) -> Reveal:

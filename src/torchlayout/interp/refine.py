@@ -6,6 +6,7 @@ import operator
 from collections.abc import Callable
 from typing import Any
 
+from torchlayout.interp.conditions import MISSING, condition, decided, learn, of_value, read
 from torchlayout.interp.frame import Frame
 from torchlayout.interp.loops import dotted, walk
 from torchlayout.interp.state import State, with_operands
@@ -52,11 +53,27 @@ def truth_of(value: Value, st: State) -> bool | None:
     if isinstance(value, Poly):
         facts = st.facts.proven_world
         return {YES: False, NO: True}.get(facts.equal(value, 0))
-    return None
+    return decided(of_value(value), st) if st.tests else None
+
+
+def outcome(test: nodes.Expr, value: Value, st: State, fr: Frame) -> bool | None:
+    """How a test with this value comes out; None where that is not known."""
+    known = truth_of(value, st)
+    return decided(condition(test, st, fr), st) if known is None and st.tests else known
 
 
 def assume(test: nodes.Expr, wanted: bool, st: State, fr: Frame) -> bool:
     """Take the test's outcome for granted in this state; False where it cannot be."""
+    asked = condition(test, st, fr)
+    if decided(asked, st) is (not wanted):
+        return False
+    possible = _narrowed(test, wanted, st, fr)
+    learn(asked, wanted, st)
+    return possible
+
+
+def _narrowed(test: nodes.Expr, wanted: bool, st: State, fr: Frame) -> bool:
+    """Keep of what is tested that which fits the outcome; False where nothing does."""
     if isinstance(test, nodes.Unary) and test.op == "not":
         return assume(test.operand, not wanted, st, fr)
     if isinstance(test, nodes.BoolOp):
@@ -75,30 +92,12 @@ def assume(test: nodes.Expr, wanted: bool, st: State, fr: Frame) -> bool:
 
 
 # ---------------------------------------------------------------- places that can be narrowed
-def _read(node: nodes.Expr, st: State, fr: Frame) -> Value:
-    """The value of a name or of an attribute of a known object, without running anything."""
-    from torchlayout.interp.names import lookup
-
-    if isinstance(node, nodes.Name):
-        return lookup(node.id, st, fr)
-    if isinstance(node, nodes.Attribute):
-        holder = _read(node.value, st, fr)
-        if isinstance(holder, Instance):
-            attributes = st.heap.get(holder.ref)
-            if isinstance(attributes, Dictionary) and node.attr not in attributes.maybe:
-                return attributes.items.get(node.attr, _MISSING)
-    return _MISSING
-
-
-_MISSING = object()
-
-
 def _store(node: nodes.Expr, value: Value, st: State, fr: Frame) -> None:
     if isinstance(node, nodes.Name):
         if node.id in st.env:
             st.env[node.id] = value
     elif isinstance(node, nodes.Attribute):
-        holder = _read(node.value, st, fr)
+        holder = read(node.value, st, fr)
         if isinstance(holder, Instance):
             attributes = st.heap.get(holder.ref)
             if isinstance(attributes, Dictionary):
@@ -107,8 +106,8 @@ def _store(node: nodes.Expr, value: Value, st: State, fr: Frame) -> None:
 
 def _narrow(node: nodes.Expr, st: State, fr: Frame, keep: Any) -> bool:
     """Keep the alternatives that pass; False where none does."""
-    value = _read(node, st, fr)
-    if value is _MISSING:
+    value = read(node, st, fr)
+    if value is MISSING:
         return True
     if not isinstance(value, Union_):
         return bool(keep(value))
@@ -137,8 +136,8 @@ def _compare(left: nodes.Expr, op: str, right: nodes.Expr, wanted: bool, st: Sta
 
 
 def _is_none(node: nodes.Expr, wanted: bool, st: State, fr: Frame) -> bool:
-    value = _read(node, st, fr)
-    if value is _MISSING:
+    value = read(node, st, fr)
+    if value is MISSING:
         return True
     if isinstance(value, Opaque) and wanted:
         _store(node, None, st, fr)
@@ -157,7 +156,7 @@ def _rank_subject(node: nodes.Expr, st: State, fr: Frame) -> nodes.Expr | None:
         if isinstance(func, nodes.Name) and func.id == "len" and len(node.args) == 1:
             inner = node.args[0].value
             if isinstance(inner, nodes.Name):
-                return inner if isinstance(_read(inner, st, fr), Sequence) else None
+                return inner if isinstance(read(inner, st, fr), Sequence) else None
             if isinstance(inner, nodes.Attribute) and inner.attr == "shape":
                 return inner.value
             if isinstance(inner, nodes.Call) and isinstance(inner.func, nodes.Attribute) and inner.func.attr == "size":
@@ -167,9 +166,9 @@ def _rank_subject(node: nodes.Expr, st: State, fr: Frame) -> nodes.Expr | None:
 
 def _rank(subject: nodes.Expr, left: nodes.Expr, op: str, right: nodes.Expr, st: State, fr: Frame) -> bool:
     """Keep the alternatives of the tensor that have the rank; learn it where it was not known."""
-    value = _read(subject, st, fr)
+    value = read(subject, st, fr)
     wanted = right.value if isinstance(right, nodes.Const) else None
-    if value is _MISSING or not isinstance(wanted, int):
+    if value is MISSING or not isinstance(wanted, int):
         return True
     if isinstance(value, Sequence):
         if op != "==" or not all(isinstance(item, (int, Poly, Rest)) for item in value.items):
@@ -225,6 +224,10 @@ def _constants(left: nodes.Expr, op: str, right: nodes.Expr, st: State, fr: Fram
     """`mode == "train"`: keep the alternatives that fit."""
     if op in ("==", "!=") and isinstance(right, nodes.Const) and isinstance(left, (nodes.Name, nodes.Attribute)):
         wanted = op == "=="
+        value = read(left, st, fr)
+        if wanted and isinstance(right.value, str) and isinstance(value, Opaque) and value.kind in (None, "str"):
+            _store(left, right.value, st, fr)
+            return True
 
         def keep(value: Value) -> bool:
             if isinstance(value, (str, int, bool, float)) or value is None:
@@ -249,7 +252,7 @@ def _quick_size(node: nodes.Expr, st: State, fr: Frame) -> Any:
     if isinstance(node, nodes.Const):
         return node.value if isinstance(node.value, int) and not isinstance(node.value, bool) else None
     if isinstance(node, nodes.Name) or (isinstance(node, nodes.Attribute) and dotted(node) is not None):
-        value = _read(node, st, fr)
+        value = read(node, st, fr)
         if isinstance(value, Opaque) and value.kind not in (None, "int"):
             return None
         size = as_size(value, st.facts) if isinstance(value, (Opaque, Poly, int)) else None
@@ -294,8 +297,8 @@ def _call(node: nodes.Call, wanted: bool, st: State, fr: Frame) -> bool:
 
 
 def _contiguity(subject: nodes.Expr, wanted: bool, st: State, fr: Frame) -> bool:
-    value = _read(subject, st, fr)
-    if value is _MISSING or not isinstance(value, (Tensor, Opaque)):
+    value = read(subject, st, fr)
+    if value is MISSING or not isinstance(value, (Tensor, Opaque)):
         return True
     tensor = as_tensor(value, st.facts)
     if tensor is None:
@@ -352,7 +355,7 @@ def _has_plain_type(value: Value, names: list[str], st: State) -> bool | None:
 
 
 def _as_tensor_type(subject: nodes.Expr, st: State, fr: Frame) -> bool:
-    value = _read(subject, st, fr)
+    value = read(subject, st, fr)
     if isinstance(value, Opaque):
         _store(subject, Opaque(value.key, value.name, value.weak, value.origin, "tensor"), st, fr)
         return True

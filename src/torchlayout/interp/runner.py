@@ -10,6 +10,7 @@ from torchlayout.interp.definitions import class_of, function_of, member
 from torchlayout.interp.frame import MAX_CALLER_STEPS, MAX_STEPS, Frame, Options, OutOfBudget, Run
 from torchlayout.interp.functions import own_arguments, run_body
 from torchlayout.interp.leaving import forget_privacy, leave_off
+from torchlayout.interp.paths import merge_paths
 from torchlayout.interp.receivers import MAX_SUBCLASSES, heirs, initialised, self_of
 from torchlayout.interp.roots import callers, is_handed_over, is_reached_otherwise, telling
 from torchlayout.interp.state import State
@@ -44,6 +45,8 @@ def run(unit: Unit, options: Options) -> Trace:
         _look_at_module(activity)
     if activity.left_off:
         forget_privacy(activity)
+    if activity.parting:
+        merge_paths(activity.trace)
     for failure in dict.fromkeys(activity.symbols.failures):
         activity.note(f"{unit.path}: {failure}")
     return activity.trace

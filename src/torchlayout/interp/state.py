@@ -12,7 +12,8 @@ both layouts as alternatives. A branch that returns or raises ends as None and t
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Mapping
+from types import MappingProxyType
 from typing import TypeVar
 
 from torchlayout.interp.values import (
@@ -48,20 +49,28 @@ TENSORS_DEPTH = 4
 class State:
     """Mutable; `copy` before a branch."""
 
-    __slots__ = ("env", "facts", "heap")
+    __slots__ = ("env", "facts", "heap", "tests")
 
-    def __init__(self, env: dict[str, Value], heap: dict[Ref, Value], facts: Facts) -> None:
+    def __init__(
+        self,
+        env: dict[str, Value],
+        heap: dict[Ref, Value],
+        facts: Facts,
+        tests: Mapping[Hashable, bool] = MappingProxyType({}),
+    ) -> None:
         self.env = env
         self.heap = heap
         """Attributes of objects (as `Dictionary`) and the contents of lists and dicts, by ref."""
         self.facts = facts
+        self.tests = tests
+        """The conditions decided on the way here, with their outcome. Never changed, only replaced."""
 
     def copy(self) -> State:
-        return State(dict(self.env), dict(self.heap), self.facts.copy())
+        return State(dict(self.env), dict(self.heap), self.facts.copy(), self.tests)
 
     def become(self, other: State) -> None:
         """Take over another state's contents."""
-        self.env, self.heap, self.facts = other.env, other.heap, other.facts
+        self.env, self.heap, self.facts, self.tests = other.env, other.heap, other.facts, other.tests
 
     def load(self, value: Value) -> Value:
         """The contents of a list or dict; any other value is itself."""
@@ -110,6 +119,7 @@ class State:
             and all(same(value, other.env[name]) for name, value in self.env.items())
             and all(same(value, other.heap[ref]) for ref, value in self.heap.items())
             and self.facts.same_as(other.facts)
+            and (self.tests is other.tests or self.tests == other.tests)
         )
 
 
@@ -120,7 +130,10 @@ def join_states(a: State | None, b: State | None, key: Hashable) -> State | None
     facts = a.facts.join(b.facts)
     env = _join_maps(a.env, b.env, a, b, facts, key)
     heap = _join_maps(a.heap, b.heap, a, b, facts, key)
-    return State(env, heap, facts)
+    tests = a.tests
+    if tests is not b.tests:
+        tests = {asked: answer for asked, answer in a.tests.items() if b.tests.get(asked) is answer}
+    return State(env, heap, facts, tests)
 
 
 def _join_maps(

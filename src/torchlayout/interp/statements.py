@@ -16,7 +16,8 @@ from torchlayout.interp.expressions import binary, evaluate, note_guards
 from torchlayout.interp.frame import MAX_ROUNDS, MAX_WIDENED_ROUNDS, Frame, LoopFrame, OutOfBudget
 from torchlayout.interp.guards import find_guard, find_statement_guard
 from torchlayout.interp.loops import changes, dotted
-from torchlayout.interp.refine import assume, truth_of
+from torchlayout.interp.paths import parting, taken
+from torchlayout.interp.refine import assume, outcome, truth_of
 from torchlayout.interp.state import State, join_states
 from torchlayout.interp.targets import bind_target
 from torchlayout.interp.tensors import as_tensor
@@ -44,17 +45,46 @@ from torchlayout.program.nodes import Span
 
 def execute_block(block: nodes.Block, st: State, fr: Frame) -> State | None:
     """Run statements one after another."""
-    for statement in block:
+    place = 0
+    while place < len(block):
+        statement = block[place]
+        place += 1
         fr.run.step()
-        end = _EXECUTORS[type(statement)](statement, st, fr)
+        if type(statement) is nodes.If:
+            ends = _branches(statement, st, fr)
+            until = parting(statement, block, place, ends, fr) if len(ends) == 2 else place
+            end = _follow_each(ends, statement.span, block[place:until], fr)
+            place = until
+        else:
+            end = _EXECUTORS[type(statement)](statement, st, fr)
         if end is None:
             return None
         st = end
-        if fr.thrown is not None:
-            joined = join_states(fr.thrown[0], st.copy(), (fr.place(statement.span), "thrown"))
-            assert joined is not None
-            fr.thrown[0] = joined
+        _may_throw(st, statement.span, fr)
     return st
+
+
+def _may_throw(st: State, span: Span, fr: Frame) -> None:
+    """Inside a `try`: an exception may leave its body from this state."""
+    if fr.thrown is not None:
+        joined = join_states(fr.thrown[0], st.copy(), (fr.place(span), "thrown"))
+        assert joined is not None
+        fr.thrown[0] = joined
+
+
+def _follow_each(ends: list[State], span: Span, after: nodes.Block, fr: Frame) -> State | None:
+    """The join of the ends of a test's branches, each having run alone through some statements behind it."""
+    outer = fr.paths
+    joined: State | None = None
+    for place, end in enumerate(ends):
+        last: State | None = end
+        if after:
+            fr.paths = (*outer, taken(span, place))
+            _may_throw(end, span, fr)
+            last = execute_block(after, end, fr)
+        joined = join_states(joined, last, fr.place(span))
+    fr.paths = outer
+    return joined
 
 
 # ---------------------------------------------------------------- simple statements
@@ -116,7 +146,7 @@ def _jump(node: nodes.Jump, st: State, fr: Frame) -> None:
 
 
 def _assert(node: nodes.Assert, st: State, fr: Frame) -> State | None:
-    if truth_of(evaluate(node.test, st, fr), st) is False:
+    if outcome(node.test, evaluate(node.test, st, fr), st, fr) is False:
         return None
     return st if assume(node.test, True, st, fr) else None
 
@@ -185,10 +215,11 @@ def _definition(node: nodes.Definition, st: State, fr: Frame) -> State:
 
 
 # ---------------------------------------------------------------- branches
-def _if(node: nodes.If, st: State, fr: Frame) -> State | None:
+def _branches(node: nodes.If, st: State, fr: Frame) -> list[State]:
+    """The states in which the branches of an `if` end, those that never do left out."""
     find_statement_guard(node, fr)
-    known = truth_of(evaluate(node.test, st, fr), st)
-    ends: list[State | None] = []
+    known = outcome(node.test, evaluate(node.test, st, fr), st, fr)
+    ends: list[State] = []
     for block, wanted in ((node.body, True), (node.orelse, False)):
         if known is (not wanted):
             continue
@@ -198,14 +229,12 @@ def _if(node: nodes.If, st: State, fr: Frame) -> State | None:
         guards = len(fr.guards)
         note_guards(node.test, fr)
         fr.branches += 1
-        ends.append(execute_block(block, branch, fr))
+        end = execute_block(block, branch, fr)
         fr.branches -= 1
         del fr.guards[guards:]
-    if not ends:
-        return None
-    if len(ends) == 1:
-        return ends[0]
-    return join_states(ends[0], ends[1], fr.place(node.span))
+        if end is not None:
+            ends.append(end)
+    return ends
 
 
 def _match(node: nodes.Match, st: State, fr: Frame) -> State | None:
@@ -399,7 +428,7 @@ def _while(node: nodes.While, st: State, fr: Frame) -> State | None:
     forever = isinstance(node.test, nodes.Const) and bool(node.test.value)
 
     def enter(state: State) -> bool:
-        known = truth_of(evaluate(node.test, state, fr), state)
+        known = outcome(node.test, evaluate(node.test, state, fr), state, fr)
         return known is not False and assume(node.test, True, state, fr)
 
     end = _fixpoint(node.body, node.span, loop, st, fr, enter, False)
@@ -465,5 +494,5 @@ _EXECUTORS: dict[type, Callable[[Any, State, Frame], State | None]] = {
     nodes.Assign: _assign, nodes.AugAssign: _aug_assign, nodes.Evaluate: _evaluate, nodes.Return: _return,
     nodes.Raise: _raise, nodes.Jump: _jump, nodes.Assert: _assert, nodes.Delete: _delete, nodes.Scope: _scope,
     nodes.Import: _import, nodes.Function: _function, nodes.Class: _class, nodes.Definition: _definition,
-    nodes.If: _if, nodes.Match: _match, nodes.Try: _try, nodes.With: _with, nodes.For: _for, nodes.While: _while,
+    nodes.Match: _match, nodes.Try: _try, nodes.With: _with, nodes.For: _for, nodes.While: _while,
 }  # fmt: skip
