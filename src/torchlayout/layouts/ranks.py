@@ -10,6 +10,8 @@ SAFE_REACH = 3
 more, the two ends may meet, and nothing is told."""
 
 
+AFTER = "after"
+"""Marks the key of what is left of a rest once its first dimensions are known."""
 BEFORE = "before"
 """Marks the key of what is left of a rest once its last dimensions are known."""
 
@@ -48,7 +50,7 @@ def with_leading(layout: Layout, count: int, facts: Facts) -> Layout | None:
         assert rest is not None
         need = count - first
         shape: Shape = tuple(size_of(rest, i, facts) for i in range(need))
-        facts.bind(rest, (*shape, facts.symbols.rest(("after", rest.key, need))))
+        facts.bind(rest, (*shape, facts.symbols.rest((AFTER, rest.key, need))))
         layout = settle(layout, facts)
     return None
 
@@ -93,6 +95,21 @@ def size_of(rest: Rest, index: int, facts: Facts, name: str | None = None) -> Si
         if atom.name is None or "." in atom.name:
             atom.name = name
     return size
+
+
+def next_to(rest: Rest, facts: Facts) -> tuple[Size, ...]:
+    """The sizes of the dimensions beside what is left of a rest: the last one that was told from the front and the
+    first one that was told from the back, as far as there are any, none if only one end was told.
+
+    Where the tensor has fewer dimensions than were told from both ends, the two are one and the same.
+    """
+    found: dict[str, Size] = {}
+    key = rest.key
+    while isinstance(key, tuple) and len(key) == 3 and key[0] in (AFTER, BEFORE):
+        end, before, count = key
+        found.setdefault(end, facts.symbols.atom(("size", before, count - 1 if end == AFTER else -count)))
+        key = before
+    return (found[AFTER], found[BEFORE]) if len(found) == 2 else ()
 
 
 def _before(rest: Rest, count: int, facts: Facts) -> Rest:

@@ -243,15 +243,21 @@ def refusal(site: Site) -> tuple[Visit, Case, bool] | None:
     for visit in visits:
         if visit.proven and all(is_refused(visit, case) for case in visit.proven):
             return _in_general(site) or (visit, visit.proven[0], True)
+    if visits and all(_always_refused(visit, even_weak=True) for visit in visits):
+        general = _in_general(site)  # what callers get from code that is not read makes it no better
+        if general is not None:
+            return general
     if not visits or not all(_always_refused(visit) for visit in visits):
         return None
     return _in_general(site) or (visits[0], visits[0].assumed[0], False)
 
 
-def _always_refused(visit: Visit) -> bool:
+def _always_refused(visit: Visit, *, even_weak: bool = False) -> bool:
     from torchlayout.rules.seen import is_weak
 
-    return bool(visit.assumed) and all(is_refused(visit, case) and not is_weak(visit, case) for case in visit.assumed)
+    return bool(visit.assumed) and all(
+        is_refused(visit, case) and (even_weak or not is_weak(visit, case)) for case in visit.assumed
+    )
 
 
 def _in_general(site: Site) -> tuple[Visit, Case, bool] | None:

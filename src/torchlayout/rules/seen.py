@@ -12,6 +12,7 @@ from functools import cached_property
 
 from torchlayout.interp.trace import Case, Origin, Site, SiteKey, Trace, Use, Visit
 from torchlayout.layouts import is_channels_last, is_contiguous, settle
+from torchlayout.layouts.ranks import next_to
 from torchlayout.ops import Alias, Alternatives, MemoryFormat, Operand, Outcome, Refused, Result
 from torchlayout.program.unit import Entry, Unit
 from torchlayout.rules.base import Options
@@ -286,15 +287,24 @@ def _works_overlapped(visit: Visit, case: Case, parameter: str) -> bool:
         return False
     layout = settle(operand.layout, case.facts)
     gap = next(place for place, dim in enumerate(layout.dims) if dim.rest is not None)
-    if not 0 < gap < len(layout.dims) - 1 or len(layout.dims) < 4:
+    if not 0 < gap < len(layout.dims) - 1:
         return False
-    facts = case.facts.copy()
-    last, first = layout.dims[gap - 1], layout.dims[gap + 1]
-    facts.learn_equal(last.size, first.size)
+    front, back = layout.dims[:gap], layout.dims[gap + 1 :]
     rest = layout.dims[gap].rest
     assert rest is not None
+    facts = case.facts.copy()
+    told = {facts.normal(dim.size) for dim in (*front, *back)}
+    gone = [size not in told for size in map(facts.normal, next_to(rest, facts))]
+    if gone[:1] == [True]:
+        dims = (*front, *back[1:])  # `x[:, 0]` and `x.size(-1)` of a matrix: what is told from the back was taken away
+    elif gone[1:] == [True]:
+        dims = (*front[:-1], *back)
+    elif len(layout.dims) >= 4:
+        facts.learn_equal(front[-1].size, back[0].size)
+        dims = (*front[:-1], *back)
+    else:
+        return False
     facts.bind(rest, ())
-    dims = (*layout.dims[: gap - 1], *layout.dims[gap + 1 :])
     bound = {**case.bound, parameter: replace(operand, layout=layout.replace(dims))}
     return not _is_refused(visit, bound, facts)
 
