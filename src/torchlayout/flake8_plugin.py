@@ -17,7 +17,6 @@ from torchlayout.check.gate import mentions_framework
 from torchlayout.check.settings import DEFAULT_SELECT, OPTIONS, Settings
 
 OFF_BY_DEFAULT = "LAY4"
-CONFIG_FILES = ("setup.cfg", "tox.ini", ".flake8")
 _SWITCH = {"action": "store_true"}
 
 
@@ -71,20 +70,19 @@ class Plugin:
     @classmethod
     def parse_options(cls, manager: Any, options: argparse.Namespace, args: Any) -> None:
         """Settings from `[tool.torchlayout]`, then from flake8's options; a mistake ends the run with status 2."""
-        from torchlayout.check import config
+        from torchlayout.check import config, flake8_config
 
         try:
+            files = flake8_config.files_of(options)
+            flake8_config.refuse_unknown(files)
             configuration = config.load(config.start_folder(options.filenames or args or ()))
             given = {
-                option.name: str(value)
+                option.name: value
                 for option in OPTIONS
                 if option.flake8
                 and (value := getattr(options, option.flake8_flag[2:].replace("-", "_"), None)) is not None
             }
-            if given:
-                files = [options.config] if getattr(options, "config", None) else CONFIG_FILES
-                origins = {name: config.flake8_origin("torchlayout-" + name.replace("_", "-"), files) for name in given}
-                configuration = config.with_texts(configuration, given, origins)
+            configuration = flake8_config.with_options(configuration, given, files)
         except config.ConfigError as error:
             manager.parser.exit(2, f"{error}\n")
         cls._options, cls._flake8_shows = options, None

@@ -9,10 +9,8 @@ import pytest
 from torchlayout.check.config import (
     ConfigError,
     Origin,
-    flake8_origin,
     load,
     start_folder,
-    with_texts,
     with_values,
 )
 from torchlayout.check.settings import Settings
@@ -186,18 +184,3 @@ def test_options_replace_and_extend(project: Path) -> None:
     assert configuration.settings.extend_select == ("LAY2", "LAY4")
     assert configuration.origin("select") == line
     assert configuration.settings.root == str(project)
-
-
-def test_options_in_text(project: Path) -> None:
-    origin = Origin("setup.cfg", 3)
-    configuration = with_texts(load(), {"device": "cpu"}, {"device": origin})
-    assert (configuration.settings.device, configuration.origin("device")) == ("cpu", origin)
-    with pytest.raises(ConfigError, match=r"^setup\.cfg:3: torchlayout-device: expected"):
-        with_texts(load(), {"device": "tpu"}, {"device": origin})
-
-
-@pytest.mark.parametrize("line", ["torchlayout-device = tpu", "torchlayout_device: tpu", "  torchlayout-device=tpu"])
-def test_the_line_in_flake8s_files(project: Path, line: str) -> None:
-    write(project / "tox.ini", f"[flake8]\n# torchlayout-device = cpu\n{line}\n")
-    assert str(flake8_origin("torchlayout-device", ["setup.cfg", "tox.ini"])) == "tox.ini:3"
-    assert str(flake8_origin("torchlayout-need", ["setup.cfg", "tox.ini"])) == "flake8's options"

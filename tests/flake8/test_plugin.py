@@ -110,6 +110,7 @@ def test_options_on_the_command_line_go_before_the_table(project: Path, flake8: 
     ("name", "text", "message"),
     [
         ("setup.cfg", "[flake8]\ntorchlayout-device = tpu\n", 'setup.cfg:2: torchlayout-device: expected "cpu"'),
+        ("tox.ini", "[flake8]\ntorchlayout-devize = cpu\n", "tox.ini:2: unknown setting 'torchlayout-devize'"),
         ("pyproject.toml", "[tool.torchlayout]\n\nx = 1\n", "pyproject.toml:3: unknown setting 'x'"),
         (
             "pyproject.toml",

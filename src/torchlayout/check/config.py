@@ -100,18 +100,6 @@ def with_values(configuration: Configuration, values: Mapping[str, Any], origin:
     return Configuration(settings, {**configuration.origins, **dict.fromkeys(changes, origin)}, configuration.file)
 
 
-def with_texts(configuration: Configuration, texts: Mapping[str, str], origins: Mapping[str, Origin]) -> Configuration:
-    """The same from values still in text, each with its origin: what options of flake8 hold."""
-    for name, text in texts.items():
-        option = BY_KEY[name.replace("_", "-")]
-        try:
-            value = option.kind.from_text(text)
-        except ValueError as error:
-            raise ConfigError(f"{option.flake8_flag[2:]}: {error}", origins[name]) from None
-        configuration = with_values(configuration, {name: value}, origins[name])
-    return configuration
-
-
 def _upwards(folder: str) -> Iterable[str]:
     while True:
         yield folder
@@ -128,7 +116,9 @@ def _table(path: str, *, required: bool = False) -> dict[str, Any] | None:
             data = file.read()
     except OSError as error:
         if required or not isinstance(error, FileNotFoundError | NotADirectoryError | PermissionError):
-            raise ConfigError(f"cannot read the settings: {error.strerror or error}", Origin(_shown(path))) from None
+            raise ConfigError(
+                f"cannot read the settings: {error.strerror or error}", Origin(shown_path(path))
+            ) from None
         return None
     shared = os.path.basename(path) == SHARED_FILE
     if shared and b"torchlayout" not in data and not required:
@@ -141,7 +131,7 @@ def _table(path: str, *, required: bool = False) -> dict[str, Any] | None:
     if table is None:
         return None
     if not isinstance(table, dict):
-        origin = Origin(_shown(path), _line_of(data.decode(), "tool", "torchlayout"))
+        origin = Origin(shown_path(path), _line_of(data.decode(), "tool", "torchlayout"))
         raise ConfigError("[tool.torchlayout] must be a table", origin)
     return table
 
@@ -156,21 +146,21 @@ def _parsed(path: str, data: bytes) -> dict[str, Any]:
         return parsed
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
-        raise ConfigError("the file is not UTF-8", Origin(_shown(path), line)) from None
+        raise ConfigError("the file is not UTF-8", Origin(shown_path(path), line)) from None
     except tomllib.TOMLDecodeError as error:
         message = str(error)
         place = re.search(r"\(at line (\d+), column \d+\)", message)
         line = int(place[1]) if place else data.rstrip().count(b"\n") + 1
         message = re.sub(r"\s*\(at .*\)$", "", message)
-        raise ConfigError(f"not valid TOML: {message}", Origin(_shown(path), line)) from None
+        raise ConfigError(f"not valid TOML: {message}", Origin(shown_path(path), line)) from None
     except RecursionError:
-        raise ConfigError("not valid TOML: nested too deeply", Origin(_shown(path))) from None
+        raise ConfigError("not valid TOML: nested too deeply", Origin(shown_path(path))) from None
 
 
 def _configured(path: str, table: Mapping[str, Any]) -> Configuration:
     with open(path, encoding="utf-8") as file:
         text = file.read()
-    shown = _shown(path)
+    shown = shown_path(path)
     prefix = ("tool", "torchlayout") if os.path.basename(path) == SHARED_FILE else ()
     values: dict[str, Any] = {}
     origins: dict[str, Origin] = {}
@@ -198,7 +188,7 @@ def _suggestion(key: str, *, own: bool) -> str:
     return f" (did you mean {near[0]!r}?)" if near else ""
 
 
-def _shown(path: str) -> str:
+def shown_path(path: str) -> str:
     """The path as people would write it from here."""
     try:
         relative = os.path.relpath(path)
@@ -232,17 +222,3 @@ def _line_of(text: str, *path: str) -> int | None:
 
 def _dotted(name: str) -> list[str]:
     return [part.strip().strip("\"'") for part in re.findall(r'"[^"]*"|\'[^\']*\'|[^.]+', name.strip())]
-
-
-def flake8_origin(key: str, files: Iterable[str]) -> Origin:
-    """Where flake8 read one of our options: the line in the first of its files that has it, or its command line."""
-    pattern = re.compile(rf"\s*{re.escape(key)}\s*[=:]".replace(r"\-", "[-_]"))
-    for path in files:
-        try:
-            with open(path, encoding="utf-8", errors="replace") as file:
-                for number, line in enumerate(file, start=1):
-                    if pattern.match(line):
-                        return Origin(_shown(path), number)
-        except OSError:
-            continue
-    return Origin("flake8's options")

@@ -1,0 +1,131 @@
+"""Settings in flake8's own configuration: which file and line they stand on, what they are, and which nobody knows.
+
+flake8 reads the files itself and hands over values without their places, so the places are looked up here. With
+Flake8-pyproject values come from `[tool.flake8]`, and may be lists and tables.
+"""
+
+from __future__ import annotations
+
+import difflib
+import os
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from torchlayout.check.config import ConfigError, Configuration, Origin, shown_path, with_values
+from torchlayout.check.kinds import Kind
+from torchlayout.check.settings import BY_KEY, OPTIONS
+
+PREFIX = "torchlayout-"
+NAMES = ("setup.cfg", "tox.ini", ".flake8")
+TOML = "pyproject.toml"
+OWN_OF_FLAKE8 = frozenset({"select", "extend-select", "ignore", "per-file-ignores", "exclude", "extend-exclude"})
+
+ELSEWHERE = Origin("flake8's options")
+"""The origin of what stands in no file: flake8's command line."""
+
+_HEADER = re.compile(r"""\s*\[\s*(?P<name>[A-Za-z_][\w.:"' -]*?)\s*\]\s*(?:[#;].*)?$""")
+_ENTRY = re.compile(r"""\s*["']?(?P<key>torchlayout[-_][\w-]+)["']?\s*[=:]""")
+
+
+def files_of(options: Any) -> list[str]:
+    """The files that flake8's options come from, the one that has the last word first."""
+    if getattr(options, "isolated", False):
+        return []
+    found = [*reversed(getattr(options, "append_config", None) or ())]
+    if hasattr(options, "toml_config"):  # Flake8-pyproject
+        found.append(options.toml_config or TOML)
+    nearest = getattr(options, "config", None) or _nearest(os.getcwd())
+    return [*found, nearest] if nearest else found
+
+
+def _nearest(folder: str) -> str | None:
+    """The file that flake8 finds: the first upwards with a section of its own."""
+    while True:
+        for name in NAMES:
+            path = os.path.join(folder, name)
+            if any(section.startswith("flake8") for section, _ in _lines(path)):
+                return path
+        parent = os.path.dirname(folder)
+        if parent == folder:
+            return None
+        folder = parent
+
+
+def _lines(path: str) -> Iterator[tuple[str, str]]:
+    """The lines of a file with the section that each stands in; none where it cannot be read."""
+    section = ""
+    try:
+        with open(path, encoding="utf-8", errors="replace") as file:
+            for line in file:
+                if header := _HEADER.match(line):
+                    section = header["name"]
+                yield section, line
+    except OSError:
+        return
+
+
+def entries(path: str) -> dict[str, int]:
+    """Our options in a file of flake8's, by key with dashes and prefix, and the line of each."""
+    found: dict[str, int] = {}
+    for number, (section, line) in enumerate(_lines(path), start=1):
+        key = None
+        if section.startswith("tool.flake8."):
+            key = section.removeprefix("tool.flake8.").strip("\"'")
+        elif section in ("flake8", "tool.flake8") and (entry := _ENTRY.match(line)):
+            key = entry["key"]
+        if key is not None and key.replace("_", "-").startswith(PREFIX):
+            found.setdefault(key.replace("_", "-"), number)
+    return found
+
+
+def refuse_unknown(files: Iterable[str]) -> None:
+    """ConfigError for an option of ours that there is not; flake8 itself passes over what it does not know."""
+    known = {PREFIX + option.key for option in OPTIONS if option.flake8}
+    for path in files:
+        for key, line in entries(path).items():
+            if key not in known:
+                raise ConfigError(f"unknown setting {key!r}{_hint(key, known)}", Origin(shown_path(path), line))
+
+
+def _hint(key: str, known: Iterable[str]) -> str:
+    plain = key.removeprefix(PREFIX)
+    if plain in OWN_OF_FLAKE8:
+        return f" (flake8 has its own {plain!r})"
+    if plain in BY_KEY:
+        return " (it does not apply in flake8)"
+    near = difflib.get_close_matches(plain, sorted(other.removeprefix(PREFIX) for other in known), n=1)
+    return f" (did you mean {PREFIX + near[0]!r}?)" if near else ""
+
+
+def origin_of(key: str, files: Iterable[str]) -> Origin:
+    """The file and line of an option (with its prefix), or `ELSEWHERE`."""
+    for path in files:
+        line = entries(path).get(key)
+        if line is not None:
+            return Origin(shown_path(path), line)
+    return ELSEWHERE
+
+
+def with_options(configuration: Configuration, given: Mapping[str, object], files: Iterable[str]) -> Configuration:
+    """The configuration with the values that flake8 hands over, by attribute name."""
+    files = list(files)
+    for name, raw in given.items():
+        key = PREFIX + name.replace("_", "-")
+        origin = origin_of(key, files)
+        try:
+            value = _value(BY_KEY[key.removeprefix(PREFIX)].kind, raw)
+        except ValueError as error:
+            raise ConfigError(f"{key}: {error}", origin) from None
+        configuration = with_values(configuration, {name: value}, origin)
+    return configuration
+
+
+def _value(kind: Kind, raw: object) -> Any:
+    if isinstance(raw, Mapping):
+        return kind.from_toml(raw)
+    if isinstance(raw, list):
+        if not all(isinstance(item, str) for item in raw):
+            raise ValueError(f"expected a list of strings, not {raw!r}")
+        return kind.from_text(" ".join(raw))
+    return kind.from_text(str(raw))
