@@ -178,3 +178,16 @@ def read(node: nodes.Expr, st: State, fr: Frame) -> Value:
             if isinstance(attributes, Dictionary) and node.attr not in attributes.maybe:
                 return attributes.items.get(node.attr, MISSING)
     return MISSING
+
+
+def store(node: nodes.Expr, value: Value, st: State, fr: Frame) -> None:
+    """Give a name, or an attribute of a known object, the value that is left of it."""
+    if isinstance(node, nodes.Name):
+        if node.id in st.env:
+            st.env[node.id] = value
+    elif isinstance(node, nodes.Attribute):
+        holder = read(node.value, st, fr)
+        if isinstance(holder, Instance):
+            attributes = st.heap.get(holder.ref)
+            if isinstance(attributes, Dictionary):
+                st.heap[holder.ref] = attributes.put(node.attr, value)

@@ -6,8 +6,9 @@ import operator
 from collections.abc import Callable
 from typing import Any
 
-from torchlayout.interp.conditions import MISSING, condition, decided, learn, of_value, read
+from torchlayout.interp.conditions import MISSING, condition, decided, learn, of_value, read, store
 from torchlayout.interp.frame import Frame
+from torchlayout.interp.layout_tests import keep_contiguous, keep_stride, stride_asked
 from torchlayout.interp.loops import dotted, walk
 from torchlayout.interp.state import State, with_operands
 from torchlayout.interp.tensors import as_size, as_tensor
@@ -27,10 +28,10 @@ from torchlayout.interp.values import (
     Value,
     same,
 )
-from torchlayout.layouts import Layout, contiguous, is_contiguous, settle, unknown_strides, with_rank
+from torchlayout.layouts import settle, unknown_strides, with_rank
 from torchlayout.ops import Operand
 from torchlayout.program import nodes
-from torchlayout.sizes import MAYBE, NO, YES, Facts, Poly, Rest
+from torchlayout.sizes import NO, YES, Poly, Rest
 
 COMPARISONS: dict[str, Callable[[int, int], bool]] = {
     "==": operator.eq, "!=": operator.ne, "<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge,
@@ -92,18 +93,6 @@ def _narrowed(test: nodes.Expr, wanted: bool, st: State, fr: Frame) -> bool:
 
 
 # ---------------------------------------------------------------- places that can be narrowed
-def _store(node: nodes.Expr, value: Value, st: State, fr: Frame) -> None:
-    if isinstance(node, nodes.Name):
-        if node.id in st.env:
-            st.env[node.id] = value
-    elif isinstance(node, nodes.Attribute):
-        holder = read(node.value, st, fr)
-        if isinstance(holder, Instance):
-            attributes = st.heap.get(holder.ref)
-            if isinstance(attributes, Dictionary):
-                st.heap[holder.ref] = attributes.put(node.attr, value)
-
-
 def _narrow(node: nodes.Expr, st: State, fr: Frame, keep: Any) -> bool:
     """Keep the alternatives that pass; False where none does."""
     value = read(node, st, fr)
@@ -114,7 +103,7 @@ def _narrow(node: nodes.Expr, st: State, fr: Frame, keep: Any) -> bool:
     kept = [choice for choice in value.choices if keep(choice)]
     if not kept:
         return False
-    _store(node, kept[0] if len(kept) == 1 else Union_(tuple(kept)), st, fr)
+    store(node, kept[0] if len(kept) == 1 else Union_(tuple(kept)), st, fr)
     return True
 
 
@@ -129,6 +118,9 @@ def _compare(left: nodes.Expr, op: str, right: nodes.Expr, wanted: bool, st: Sta
         op = {"==": "!=", "!=": "==", "<": ">=", ">=": "<", ">": "<=", "<=": ">"}.get(op, "")
     if op == "":
         return True
+    strides = stride_asked(left)
+    if strides is not None:
+        return keep_stride(*strides, op, right, st, fr)
     rank = _rank_subject(left, st, fr)
     if rank is not None:
         return _rank(rank, left, op, right, st, fr)
@@ -140,7 +132,7 @@ def _is_none(node: nodes.Expr, wanted: bool, st: State, fr: Frame) -> bool:
     if value is MISSING:
         return True
     if isinstance(value, Opaque) and wanted:
-        _store(node, None, st, fr)
+        store(node, None, st, fr)
         return True
     return _narrow(node, st, fr, lambda v: (v is None) is wanted or isinstance(v, Opaque))
 
@@ -192,7 +184,7 @@ def _rank(subject: nodes.Expr, left: nodes.Expr, op: str, right: nodes.Expr, st:
         if with_rank(assumed[0].layout, wanted, facts) is None:
             return False
     if isinstance(value, Tensor) and (proven != tensor.proven or assumed != tensor.assumed):
-        _store(subject, with_operands(tensor, proven, assumed), st, fr)
+        store(subject, with_operands(tensor, proven, assumed), st, fr)
     return True
 
 
@@ -226,7 +218,7 @@ def _constants(left: nodes.Expr, op: str, right: nodes.Expr, st: State, fr: Fram
         wanted = op == "=="
         value = read(left, st, fr)
         if wanted and isinstance(right.value, str) and isinstance(value, Opaque) and value.kind in (None, "str"):
-            _store(left, right.value, st, fr)
+            store(left, right.value, st, fr)
             return True
 
         def keep(value: Value) -> bool:
@@ -287,43 +279,13 @@ def _is_size_like(node: nodes.Expr) -> bool:
 def _call(node: nodes.Call, wanted: bool, st: State, fr: Frame) -> bool:
     func = node.func
     if isinstance(func, nodes.Attribute) and func.attr == "is_contiguous" and not node.args:
-        return _contiguity(func.value, wanted, st, fr)
+        return keep_contiguous(func.value, wanted, st, fr)
     if isinstance(func, nodes.Name) and func.id == "isinstance" and len(node.args) == 2:
         return _isinstance(node.args[0].value, node.args[1].value, wanted, st, fr)
     path = dotted(func)
     if path is not None and fr.unit.resolve(path) == "torch.is_tensor" and node.args and wanted:
         return _as_tensor_type(node.args[0].value, st, fr)
     return True
-
-
-def _contiguity(subject: nodes.Expr, wanted: bool, st: State, fr: Frame) -> bool:
-    value = read(subject, st, fr)
-    if value is MISSING or not isinstance(value, (Tensor, Opaque)):
-        return True
-    tensor = as_tensor(value, st.facts)
-    if tensor is None:
-        return True
-    proven = _with_contiguity(tensor.proven, wanted, st.facts.proven_world)
-    assumed = _with_contiguity(tensor.assumed, wanted, st.facts.assumed_world)
-    if not proven:
-        return False
-    if not assumed:
-        assumed = proven  # against the usual assumption: what is proven remains
-    _store(subject, with_operands(tensor, proven, assumed), st, fr)
-    return True
-
-
-def _with_contiguity(operands: tuple[Operand, ...], wanted: bool, facts: Facts) -> tuple[Operand, ...]:
-    found: list[Operand] = []
-    for operand in operands:
-        known = is_contiguous(operand.layout, facts)
-        if known is (NO if wanted else YES):
-            continue
-        layout: Layout = operand.layout
-        if wanted and known is MAYBE:
-            layout = contiguous(layout.shape, layout.offset)
-        found.append(Operand(layout, operand.dtype, operand.numpy, operand.weak, operand.device))
-    return tuple(found)
 
 
 def _isinstance(subject: nodes.Expr, kind: nodes.Expr, wanted: bool, st: State, fr: Frame) -> bool:
@@ -357,7 +319,7 @@ def _has_plain_type(value: Value, names: list[str], st: State) -> bool | None:
 def _as_tensor_type(subject: nodes.Expr, st: State, fr: Frame) -> bool:
     value = read(subject, st, fr)
     if isinstance(value, Opaque):
-        _store(subject, Opaque(value.key, value.name, value.weak, value.origin, "tensor"), st, fr)
+        store(subject, Opaque(value.key, value.name, value.weak, value.origin, "tensor"), st, fr)
         return True
     if isinstance(value, Union_):
         return _narrow(subject, st, fr, lambda v: isinstance(v, (Tensor, Opaque)))
