@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import Any
 
 from torchlayout.layouts import Layout, contiguous, has_no_elements, settle, unknown_strides, view
-from torchlayout.ops.factories import from_data
+from torchlayout.ops.factories import from_data, refuse_negative
 from torchlayout.ops.reshaping import NO_SUCH_VIEW
 from torchlayout.ops.table import Args, op
 from torchlayout.ops.transfers import INT64
@@ -39,6 +39,8 @@ def constructed_from(args: Args) -> Outcome:
     data = args.known("data")
     if isinstance(data, (int, Poly)) and not isinstance(data, bool):
         return Result(contiguous((data,)), CONSTRUCTORS[args.op.name])
+    if isinstance(data, Operand) and data.numpy:
+        refuse_negative(data, args.facts, "data")
     if not isinstance(data, list):
         raise Unknowable("arrays keep their strides; a tuple of data and the sizes of a tensor look the same")
     outcome = from_data(args)
