@@ -26,6 +26,14 @@ def attended(args: Args) -> Outcome:
     return Result(contiguous(shape) if packed else unknown_strides(shape), autocast(args.operand().dtype))
 
 
+def flexible(args: Args) -> Outcome:
+    """the query's sizes, the value's last one; strides depend on the backend and on the query's strides"""
+    if args["return_lse"] is not False or args["return_aux"] is not None:
+        raise Unknowable("more than the result is asked for")
+    outcome = attended(args)
+    return Result(unknown_strides(outcome.layout.shape), outcome.dtype) if isinstance(outcome, Result) else outcome
+
+
 def batch(args: Args, of_query: Shape) -> Shape:
     """Batch sizes broadcast; but for the last one (heads), of which keys may have fewer."""
     shapes = [of_query]
@@ -61,5 +69,6 @@ def multi_head(args: Args) -> Outcome:
 
 # fmt: off
 op("scaled_dot_product_attention(Tensor self, Tensor key, Tensor value, Tensor? attn_mask=None, float dropout_p=0.0, bool is_causal=False, *, float? scale=None, bool enable_gqa=False) -> Tensor", alias=FRESH, layout=attended, example="F.scaled_dot_product_attention(x, x, x)", varies=True, unknown="of four dimensions: math, flash and efficient backends place their results differently")
+op("flex_attention(Tensor self, Tensor key, Tensor value, Any score_mod=None, Any block_mask=None, float? scale=None, bool enable_gqa=False, bool return_lse=False, Any kernel_options=None, *, Any return_aux=None) -> Tensor", alias=FRESH, layout=flexible, example="", spellings=("torch.nn.attention.flex_attention.flex_attention",), path_only=True, varies=True, unknown="eager and compiled kernels place their results differently")
 op("multi_head_attention_forward(Tensor self, Tensor key, Tensor value, int embed_dim_to_check, int num_heads, Tensor? in_proj_weight, Tensor? in_proj_bias, Tensor? bias_k, Tensor? bias_v, bool add_zero_attn, float dropout_p, Tensor out_proj_weight, Tensor? out_proj_bias, bool training=True, Tensor? key_padding_mask=None, bool need_weights=True, Tensor? attn_mask=None, bool use_separate_proj_weight=False, Tensor? q_proj_weight=None, Tensor? k_proj_weight=None, Tensor? v_proj_weight=None, Tensor? static_k=None, Tensor? static_v=None, bool average_attn_weights=True, bool is_causal=False) -> (Tensor, Tensor?)", alias=FRESH, layout=multi_head, example="F.multi_head_attention_forward(x, x, x, x.size(-1), 1, torch.ones(3 * x.size(-1), x.size(-1)), None, None, None, False, 0.0, torch.eye(x.size(-1)), None)")
 # fmt: on

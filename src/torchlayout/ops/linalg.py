@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from torchlayout.layouts import Dim, Layout, contiguous, unknown_strides
-from torchlayout.layouts import view as view_of_shape
+from torchlayout.layouts import Layout, contiguous, has_no_elements, unknown_strides
 from torchlayout.ops.table import Args, Transfer, op
-from torchlayout.ops.transfers import broadcast_shape, full_precision, packed_somehow
-from torchlayout.ops.values import Alias, Fields, Outcome, Result, Unknowable
-from torchlayout.sizes import MAYBE, NO, YES, Extent, Shape, Size, Truth, every, product
+from torchlayout.ops.transfers import broadcast_shape, full_precision
+from torchlayout.ops.values import Alias, Fields, Operand, Outcome, Result, Unknowable
+from torchlayout.sizes import YES, Extent, Shape, Size
 
 FRESH = Alias.FRESH
 
@@ -66,6 +65,19 @@ def power(args: Args) -> Outcome:
 def per_matrix(args: Args) -> Outcome:
     """the batch's sizes, packed"""
     return Result(contiguous(matrices(args)[0]))
+
+
+def ranks_of(args: Args) -> Outcome:
+    """the batch's sizes, broadcast with those of the tolerances; packed"""
+    shapes = [matrices(args)[0]]
+    nothing = has_no_elements(args.layout(), args.facts) is YES
+    for name in ("tol", "atol", "rtol"):
+        if isinstance(args[name], Operand) and not nothing:
+            shapes.append(args.layout(name).shape)
+    shape = shapes[0] if len(shapes) == 1 else broadcast_shape(shapes, args.facts)
+    if shape is None:
+        raise Unknowable("the sizes cannot be compared")
+    return Result(contiguous(shape))
 
 
 def values_of(args: Args) -> Outcome:
@@ -186,186 +198,59 @@ def few_eigenvectors(args: Args) -> Outcome:
     return Result(contiguous((*batch, count))), Result(contiguous((*batch, rows, count)))
 
 
-# ---------------------------------------------------------------- solving
-def solution_shape(args: Args, matrix: str, right: str) -> tuple[Shape, Truth]:
-    """The shape of the solution, and whether the right side is vectors."""
-    a, b = args.ranked(matrix), args.ranked(right)
-    vectors = YES if b.rank == 1 else NO
-    if b.rank is not None and a.rank == b.rank + 1 and b.rank > 1:
-        vectors = every(args.facts.equal(m, n) for m, n in zip(a.sizes[:-1], b.sizes, strict=True))
-    if vectors is MAYBE:
-        raise Unknowable("vectors or a matrix on the right side")
-    if vectors is YES:
-        batch = broadcast_shape([a.shape[:-2], b.shape[:-1]], args.facts)
-        return (*(batch or ()), a.shape[-1]), YES
-    batch = broadcast_shape([a.shape[:-2], b.shape[:-2]], args.facts)
-    assert batch is not None
-    return (*batch, *b.shape[-2:]), NO
-
-
-def solve(args: Args) -> Outcome:
-    """the right side's sizes, column-major; packed where it stands on the left"""
-    shape, _ = solution_shape(args, "self", "B")
-    placed = column_major(shape) if args.flag("left") else contiguous(shape)
-    return Result(placed)
-
-
-def solve_with_info(args: Args) -> Outcome:
-    """a pair: the right side's sizes, column-major; a number for each matrix"""
-    result = solve(args)
-    assert isinstance(result, Result)
-    return Fields({"result": result, "info": Result(contiguous(matrices(args)[0]))})
-
-
-def solve_triangular(args: Args) -> Outcome:
-    """sizes of the batches broadcast, column-major"""
-    a, b = args.ranked("self"), args.ranked("B")
-    batch = broadcast_shape([a.shape[:-2], b.shape[:-2]], args.facts)
-    assert batch is not None
-    return Result(column_major((*batch, *b.shape[-2:])))
-
-
-def solve_factored(args: Args) -> Outcome:
-    """sizes of the batches broadcast, column-major; packed where the right side stands on the left"""
-    a, b = args.ranked("self"), args.ranked("B")
-    batch = broadcast_shape([a.shape[:-2], b.shape[:-2]], args.facts)
-    assert batch is not None
-    shape = (*batch, *b.shape[-2:])
-    return Result(column_major(shape) if args.values.get("left", True) is True else contiguous(shape))
-
-
-def legacy_triangular(args: Args) -> Outcome:
-    """a pair: the solution and a copy of the matrix, both column-major"""
-    b, a = args.ranked("self"), args.ranked("A")
-    batch = broadcast_shape([a.shape[:-2], b.shape[:-2]], args.facts)
-    assert batch is not None
-    solution, copy = ((*batch, *layout.shape[-2:]) for layout in (b, a))
-    return Fields({"solution": Result(column_major(solution)), "cloned_coefficient": Result(column_major(copy))})
-
-
-def least_squares(args: Args) -> Outcome:
-    """solution: the first rows of a column-major buffer; the rest, packed or empty, depends on the driver"""
-    a, b = args.ranked("self"), args.ranked("b")
-    if len(a.dims) < 2:
-        raise Unknowable("a matrix is needed")
-    rows, columns = a.sizes[-2:]
-    vectors = a.rank is not None and b.rank == a.rank - 1 and (a.rank == 2 or every(
-        args.facts.equal(m, n) for m, n in zip(a.sizes[:-1], b.sizes, strict=True)) is YES)  # fmt: skip
-    batch = broadcast_shape([a.shape[:-2], b.shape[:-1] if vectors else b.shape[:-2]], args.facts)
-    assert batch is not None
-    wide = 1 if vectors else b.sizes[-1]
-    buffer = column_major((*batch, args.facts.extreme("max", rows, columns), wide)).dims
-    dims = (*buffer[:-2], Dim(columns, buffer[-2].stride), *(() if vectors else buffer[-1:]))
-    layout = Layout(dims) if args.operand().device == "cpu" else unknown_strides(tuple(dim.extent for dim in dims))
-    return Fields({"solution": Result(layout), **beside_solution(args, a, (*batch, wide))})
-
-
-def beside_solution(args: Args, a: Layout, residuals: Shape) -> dict[str, Result]:
-    """What the drivers compute beside the solution: a vector without elements where they do not. CUDA has one driver,
-    "gels"."""
-    devices = {"cpu": "gelsy", "cuda": "gels"}
-    driver = devices.get(args.operand().device or "") if args["driver"] is None else args["driver"]
-    nothing, open_ = Result(contiguous((0,))), packed_somehow(args)
-    if not isinstance(driver, str):
-        return {"residuals": open_, "rank": open_, "singular_values": open_}
-    rows, columns = a.sizes[-2:]
-    overdetermined = args.facts.less(columns, rows)
-    found = nothing
-    if driver != "gelsy" and overdetermined is not NO:
-        # "gelsd" and "gelss" leave them out where the matrix has not its full rank
-        found = Result(contiguous(residuals)) if driver == "gels" and overdetermined is YES else open_
-    singular = Result(contiguous((*a.shape[:-2], smaller(args, rows, columns))))
-    return {
-        "residuals": found,
-        "rank": nothing if driver == "gels" else Result(contiguous(a.shape[:-2])),
-        "singular_values": singular if driver in ("gelsd", "gelss") else nothing,
-    }
-
-
-# ---------------------------------------------------------------- tensors as matrices
-def tensor_inverse(args: Args) -> Outcome:
-    """both groups of dimensions swapped; the inverse of a matrix, column-major, seen as a tensor"""
-    layout, count = args.ranked(), args.integer("ind")
-    rows, columns = product(layout.sizes[:count]), product(layout.sizes[count:])
-    answer = view_of_shape(column_major((columns, rows)), (*layout.sizes[count:], *layout.sizes[:count]), args.facts)
-    if answer is None or answer.layout is None:
-        raise Unknowable("no square matrix")
-    return Result(answer.layout)
-
-
-def tensor_solution(args: Args) -> Outcome:
-    """the sizes that the right side lacks, packed"""
-    layout, other, moved = args.ranked(), args.ranked("other"), args.integers("dims") or ()
-    gone = {dim % len(layout.dims) for dim in moved}
-    kept = [size for place, size in enumerate(layout.sizes) if place not in gone]
-    kept += [layout.sizes[dim % len(layout.dims)] for dim in moved]
-    return Result(contiguous(tuple(kept[len(other.dims) :])))
-
-
 # fmt: off
-def _row(schema: str, transfer: Transfer, example: str, path: str = "", **more: object) -> None:
+def row(schema: str, transfer: Transfer, example: str, path: str = "", **more: object) -> None:
     op(schema, alias=FRESH, layout=transfer, example=example, spellings=(path,) if path else (), **more)  # type: ignore[arg-type]
 
 
 POSITIVE = "(x @ x.mT + 9 * torch.eye(x.size(-2)))"
 """A positive definite matrix, whatever x."""
 L = "torch.linalg."
-_row("linalg_cholesky(Tensor self, *, bool upper=False) -> Tensor", column_major_like, f"{L}cholesky({POSITIVE})", L + "cholesky")
-_row("cholesky(Tensor self, bool upper=False) -> Tensor", column_major_like, f"{POSITIVE}.cholesky()")
-_row("cholesky_inverse(Tensor self, bool upper=False) -> Tensor", column_major_like, f"{POSITIVE}.cholesky_inverse()")
-_row("linalg_inv(Tensor self) -> Tensor", column_major_like, f"{L}inv({POSITIVE})", L + "inv")
-_row("inverse(Tensor self) -> Tensor", column_major_like, f"{POSITIVE}.inverse()")
-_row("linalg_householder_product(Tensor self, Tensor tau) -> Tensor", column_major_like, f"{L}householder_product({POSITIVE}, x[..., 0])", L + "householder_product")
-_row("orgqr(Tensor self, Tensor input2) -> Tensor", column_major_like, f"{POSITIVE}.orgqr(x[..., 0])")
-_row("ormqr(Tensor self, Tensor input2, Tensor input3, bool left=True, bool transpose=False) -> Tensor", column_major_like_last, f"{POSITIVE}.ormqr(x[..., 0], x)")
-_row("linalg_pinv(Tensor self, *, Any atol=None, Any rtol=None, bool hermitian=False) -> Tensor", pseudo_inverse, f"{L}pinv(x)", L + "pinv")
-_row("linalg_pinv.rcond(Tensor self, Any rcond, bool hermitian=False) -> Tensor", pseudo_inverse, f"{L}pinv(x, 1e-5)", L + "pinv")
-_row("pinverse(Tensor self, float rcond=1e-15) -> Tensor", pseudo_inverse, "x.pinverse()")
-_row("matrix_exp(Tensor self) -> Tensor", exponential, f"{POSITIVE}.matrix_exp()")
-_row("linalg_matrix_exp(Tensor self) -> Tensor", exponential, f"{L}matrix_exp({POSITIVE})", L + "matrix_exp")
+row("linalg_cholesky(Tensor self, *, bool upper=False) -> Tensor", column_major_like, f"{L}cholesky({POSITIVE})", L + "cholesky")
+row("cholesky(Tensor self, bool upper=False) -> Tensor", column_major_like, f"{POSITIVE}.cholesky()")
+row("cholesky_inverse(Tensor self, bool upper=False) -> Tensor", column_major_like, f"{POSITIVE}.cholesky_inverse()")
+row("linalg_inv(Tensor self) -> Tensor", column_major_like, f"{L}inv({POSITIVE})", L + "inv")
+row("inverse(Tensor self) -> Tensor", column_major_like, f"{POSITIVE}.inverse()")
+row("linalg_householder_product(Tensor self, Tensor tau) -> Tensor", column_major_like, f"{L}householder_product({POSITIVE}, x[..., 0])", L + "householder_product")
+row("orgqr(Tensor self, Tensor input2) -> Tensor", column_major_like, f"{POSITIVE}.orgqr(x[..., 0])")
+row("ormqr(Tensor self, Tensor input2, Tensor input3, bool left=True, bool transpose=False) -> Tensor", column_major_like_last, f"{POSITIVE}.ormqr(x[..., 0], x)")
+row("linalg_pinv(Tensor self, *, Any atol=None, Any rtol=None, bool hermitian=False) -> Tensor", pseudo_inverse, f"{L}pinv(x)", L + "pinv")
+row("linalg_pinv.rcond(Tensor self, Any rcond, bool hermitian=False) -> Tensor", pseudo_inverse, f"{L}pinv(x, 1e-5)", L + "pinv")
+row("pinverse(Tensor self, float rcond=1e-15) -> Tensor", pseudo_inverse, "x.pinverse()")
+row("matrix_exp(Tensor self) -> Tensor", exponential, f"{POSITIVE}.matrix_exp()")
+row("linalg_matrix_exp(Tensor self) -> Tensor", exponential, f"{L}matrix_exp({POSITIVE})", L + "matrix_exp")
 for _name, _path, _call in (("matrix_power", "", f"{POSITIVE}.matrix_power(3)"), ("linalg_matrix_power", L + "matrix_power", f"{L}matrix_power({POSITIVE}, -1)")):
-    _row(f"{_name}(Tensor self, int n) -> Tensor", power, _call, _path)
+    row(f"{_name}(Tensor self, int n) -> Tensor", power, _call, _path)
 for _name in ("det", "logdet"):
-    _row(f"{_name}(Tensor self) -> Tensor", per_matrix, f"{POSITIVE}.{_name}()")
-_row("linalg_det(Tensor self) -> Tensor", per_matrix, f"{L}det({POSITIVE})", L + "det")
-_row("linalg_cond(Tensor self, Any p=None) -> Tensor", per_matrix, f"{L}cond({POSITIVE})", L + "cond")
-_row("linalg_matrix_rank(Tensor self, Any tol=None, *, Any atol=None, Any rtol=None, bool hermitian=False) -> Tensor", per_matrix, f"{L}matrix_rank(x)", L + "matrix_rank")
-_row("slogdet(Tensor self) -> (Tensor sign, Tensor logabsdet)", sign_and_logarithm, f"{POSITIVE}.slogdet()")
-_row("linalg_slogdet(Tensor self) -> (Tensor sign, Tensor logabsdet)", sign_and_logarithm, f"{L}slogdet({POSITIVE})", L + "slogdet")
-_row("linalg_svdvals(Tensor self, *, str? driver=None) -> Tensor", values_of, f"{L}svdvals(x)", L + "svdvals")
-_row("linalg_eigvals(Tensor self) -> Tensor", values_of, f"{L}eigvals({POSITIVE})", L + "eigvals")
-_row("linalg_eigvalsh(Tensor self, str UPLO='L') -> Tensor", values_of, f"{L}eigvalsh({POSITIVE})", L + "eigvalsh")
-_row("linalg_vander(Tensor self, *, SymInt? N=None) -> Tensor", powers_of, f"{L}vander(x)", L + "vander")
-_row("linalg_eig(Tensor self) -> (Tensor eigenvalues, Tensor eigenvectors)", eigen, f"{L}eig({POSITIVE})", L + "eig")
-_row("linalg_eigh(Tensor self, str UPLO='L') -> (Tensor eigenvalues, Tensor eigenvectors)", eigen, f"{L}eigh({POSITIVE})", L + "eigh")
-_row("linalg_cholesky_ex(Tensor self, *, bool upper=False, bool check_errors=False) -> (Tensor L, Tensor info)", _with_info("L", "info"), f"{L}cholesky_ex({POSITIVE})", L + "cholesky_ex")
-_row("linalg_inv_ex(Tensor self, *, bool check_errors=False) -> (Tensor inverse, Tensor info)", _with_info("inverse", "info"), f"{L}inv_ex({POSITIVE})", L + "inv_ex")
-_row("linalg_lu_factor(Tensor self, *, bool pivot=True) -> (Tensor LU, Tensor pivots)", _with_info("LU", "pivots"), f"{L}lu_factor(x)", L + "lu_factor")
-_row("linalg_lu_factor_ex(Tensor self, *, bool pivot=True, bool check_errors=False) -> (Tensor LU, Tensor pivots, Tensor info)", _with_info("LU", "pivots", "info"), f"{L}lu_factor_ex(x)", L + "lu_factor_ex")
-_row("linalg_ldl_factor(Tensor self, *, bool hermitian=False) -> (Tensor LD, Tensor pivots)", _with_info("LD", "pivots"), f"{L}ldl_factor({POSITIVE})", L + "ldl_factor")
-_row("linalg_ldl_factor_ex(Tensor self, *, bool hermitian=False, bool check_errors=False) -> (Tensor LD, Tensor pivots, Tensor info)", _with_info("LD", "pivots", "info"), f"{L}ldl_factor_ex({POSITIVE})", L + "ldl_factor_ex")
-_row("geqrf(Tensor self) -> (Tensor a, Tensor tau)", _with_info("a", "tau"), "x.geqrf()")
-_row("lu(Tensor self, bool pivot=True, bool get_infos=False) -> (Tensor LU, Tensor pivots)", legacy_lu, "x.lu()")
-_row("linalg_lu(Tensor self, *, bool pivot=True) -> (Tensor P, Tensor L, Tensor U)", lu_parts, f"{L}lu(x)", L + "lu")
-_row("lu_unpack(Tensor self, Tensor LU_pivots, bool unpack_data=True, bool unpack_pivots=True) -> (Tensor P, Tensor L, Tensor U)", lu_parts, f"torch.lu_unpack(*{L}lu_factor(x))")
-_row("linalg_qr(Tensor self, str mode='reduced') -> (Tensor Q, Tensor R)", qr, f"{L}qr(x)", L + "qr")
-_row("qr(Tensor self, bool some=True) -> (Tensor Q, Tensor R)", qr, "x.qr()")
+    row(f"{_name}(Tensor self) -> Tensor", per_matrix, f"{POSITIVE}.{_name}()")
+row("linalg_det(Tensor self) -> Tensor", per_matrix, f"{L}det({POSITIVE})", L + "det")
+row("linalg_cond(Tensor self, Any p=None) -> Tensor", per_matrix, f"{L}cond({POSITIVE})", L + "cond")
+row("linalg_matrix_rank(Tensor self, Any tol=None, *, Any atol=None, Any rtol=None, bool hermitian=False) -> Tensor", ranks_of, f"{L}matrix_rank(x)", L + "matrix_rank")
+row("slogdet(Tensor self) -> (Tensor sign, Tensor logabsdet)", sign_and_logarithm, f"{POSITIVE}.slogdet()")
+row("linalg_slogdet(Tensor self) -> (Tensor sign, Tensor logabsdet)", sign_and_logarithm, f"{L}slogdet({POSITIVE})", L + "slogdet")
+row("linalg_svdvals(Tensor self, *, str? driver=None) -> Tensor", values_of, f"{L}svdvals(x)", L + "svdvals")
+row("linalg_eigvals(Tensor self) -> Tensor", values_of, f"{L}eigvals({POSITIVE})", L + "eigvals")
+row("linalg_eigvalsh(Tensor self, str UPLO='L') -> Tensor", values_of, f"{L}eigvalsh({POSITIVE})", L + "eigvalsh")
+row("linalg_vander(Tensor self, *, SymInt? N=None) -> Tensor", powers_of, f"{L}vander(x)", L + "vander")
+row("linalg_eig(Tensor self) -> (Tensor eigenvalues, Tensor eigenvectors)", eigen, f"{L}eig({POSITIVE})", L + "eig")
+row("linalg_eigh(Tensor self, str UPLO='L') -> (Tensor eigenvalues, Tensor eigenvectors)", eigen, f"{L}eigh({POSITIVE})", L + "eigh")
+row("linalg_cholesky_ex(Tensor self, *, bool upper=False, bool check_errors=False) -> (Tensor L, Tensor info)", _with_info("L", "info"), f"{L}cholesky_ex({POSITIVE})", L + "cholesky_ex")
+row("linalg_inv_ex(Tensor self, *, bool check_errors=False) -> (Tensor inverse, Tensor info)", _with_info("inverse", "info"), f"{L}inv_ex({POSITIVE})", L + "inv_ex")
+row("linalg_lu_factor(Tensor self, *, bool pivot=True) -> (Tensor LU, Tensor pivots)", _with_info("LU", "pivots"), f"{L}lu_factor(x)", L + "lu_factor")
+row("linalg_lu_factor_ex(Tensor self, *, bool pivot=True, bool check_errors=False) -> (Tensor LU, Tensor pivots, Tensor info)", _with_info("LU", "pivots", "info"), f"{L}lu_factor_ex(x)", L + "lu_factor_ex")
+row("linalg_ldl_factor(Tensor self, *, bool hermitian=False) -> (Tensor LD, Tensor pivots)", _with_info("LD", "pivots"), f"{L}ldl_factor({POSITIVE})", L + "ldl_factor")
+row("linalg_ldl_factor_ex(Tensor self, *, bool hermitian=False, bool check_errors=False) -> (Tensor LD, Tensor pivots, Tensor info)", _with_info("LD", "pivots", "info"), f"{L}ldl_factor_ex({POSITIVE})", L + "ldl_factor_ex")
+row("geqrf(Tensor self) -> (Tensor a, Tensor tau)", _with_info("a", "tau"), "x.geqrf()")
+row("lu(Tensor self, bool pivot=True, bool get_infos=False) -> (Tensor LU, Tensor pivots)", legacy_lu, "x.lu()")
+row("linalg_lu(Tensor self, *, bool pivot=True) -> (Tensor P, Tensor L, Tensor U)", lu_parts, f"{L}lu(x)", L + "lu")
+row("lu_unpack(Tensor self, Tensor LU_pivots, bool unpack_data=True, bool unpack_pivots=True) -> (Tensor P, Tensor L, Tensor U)", lu_parts, f"torch.lu_unpack(*{L}lu_factor(x))")
+row("linalg_qr(Tensor self, str mode='reduced') -> (Tensor Q, Tensor R)", qr, f"{L}qr(x)", L + "qr")
+row("qr(Tensor self, bool some=True) -> (Tensor Q, Tensor R)", qr, "x.qr()")
 DRIVER = "on CUDA the layout of the last factor depends on the driver"
-_row("linalg_svd(Tensor self, bool full_matrices=True, *, str? driver=None) -> (Tensor U, Tensor S, Tensor Vh)", svd, f"{L}svd(x)", L + "svd", varies=True, unknown=DRIVER)
-_row("svd(Tensor self, bool some=True, bool compute_uv=True) -> (Tensor U, Tensor S, Tensor V)", svd, "x.svd()", varies=True, unknown=DRIVER)
-_row("svd_lowrank(Tensor self, SymInt? q=6, int? niter=2, Tensor? M=None) -> (Tensor, Tensor, Tensor)", low_rank, "torch.svd_lowrank(x, q=1)", varies=True, unknown=DRIVER)
-_row("pca_lowrank(Tensor self, SymInt? q=None, bool center=True, int niter=2) -> (Tensor, Tensor, Tensor)", low_rank, "torch.pca_lowrank(x, q=1)", varies=True, unknown=DRIVER)
-_row("linalg_solve(Tensor self, Tensor B, *, bool left=True) -> Tensor", solve, f"{L}solve({POSITIVE}, x)", L + "solve")
-_row("linalg_solve_ex(Tensor self, Tensor B, *, bool left=True, bool check_errors=False) -> (Tensor result, Tensor info)", solve_with_info, f"{L}solve_ex({POSITIVE}, x)", L + "solve_ex")
-_row("linalg_solve_triangular(Tensor self, Tensor B, *, bool upper, bool left=True, bool unitriangular=False) -> Tensor", solve_triangular, f"{L}solve_triangular({POSITIVE}, x, upper=True)", L + "solve_triangular")
-_row("linalg_lu_solve(Tensor self, Tensor pivots, Tensor B, *, bool left=True, bool adjoint=False) -> Tensor", solve_factored, f"{L}lu_solve(*{L}lu_factor({POSITIVE}), x)", L + "lu_solve")
-_row("linalg_ldl_solve(Tensor self, Tensor pivots, Tensor B, *, bool hermitian=False) -> Tensor", solve_factored, f"{L}ldl_solve(*{L}ldl_factor({POSITIVE}), x)", L + "ldl_solve")
-_row("lu_solve(Tensor B, Tensor self, Tensor LU_pivots) -> Tensor", solve_factored, f"x.lu_solve(*{L}lu_factor({POSITIVE}))")
-_row("cholesky_solve(Tensor B, Tensor self, bool upper=False) -> Tensor", solve_factored, f"x.cholesky_solve({POSITIVE})")
-_row("triangular_solve(Tensor self, Tensor A, bool upper=True, bool transpose=False, bool unitriangular=False) -> (Tensor solution, Tensor cloned_coefficient)", legacy_triangular, f"x.triangular_solve({POSITIVE})")
-_row("linalg_lstsq(Tensor self, Tensor b, float? rcond=None, *, str? driver=None) -> (Tensor solution, Tensor residuals, Tensor rank, Tensor singular_values)", least_squares, f"{L}lstsq(x, x)", L + "lstsq", varies=True, unknown="what is computed beside the solution depends on the driver, and whether residuals are on the matrix's rank")
-_row("vander(Tensor x, SymInt? N=None, bool increasing=False) -> Tensor", vandermonde, "torch.vander(x)")
-_row("lobpcg(Tensor self, int? k=None, Tensor? B=None, Tensor? X=None, int? n=None, Tensor? iK=None, int? niter=None, float? tol=None, bool? largest=None, str? method=None, Any tracker=None, Any ortho_iparams=None, Any ortho_fparams=None, Any ortho_bparams=None) -> (Tensor, Tensor)", few_eigenvectors, f"torch.lobpcg({POSITIVE}, 1)", "torch.lobpcg", unknown="with vectors to start from, these decide")
-_row("linalg_tensorinv(Tensor self, int ind=2) -> Tensor", tensor_inverse, f"{L}tensorinv({POSITIVE}, 1)", L + "tensorinv")
-_row("linalg_tensorsolve(Tensor self, Tensor other, int[]? dims=None) -> Tensor", tensor_solution, f"{L}tensorsolve({POSITIVE}, x[..., 0])", L + "tensorsolve")
+row("linalg_svd(Tensor self, bool full_matrices=True, *, str? driver=None) -> (Tensor U, Tensor S, Tensor Vh)", svd, f"{L}svd(x)", L + "svd", varies=True, unknown=DRIVER)
+row("svd(Tensor self, bool some=True, bool compute_uv=True) -> (Tensor U, Tensor S, Tensor V)", svd, "x.svd()", varies=True, unknown=DRIVER)
+row("svd_lowrank(Tensor self, SymInt? q=6, int? niter=2, Tensor? M=None) -> (Tensor, Tensor, Tensor)", low_rank, "torch.svd_lowrank(x, q=1)", varies=True, unknown=DRIVER)
+row("pca_lowrank(Tensor self, SymInt? q=None, bool center=True, int niter=2) -> (Tensor, Tensor, Tensor)", low_rank, "torch.pca_lowrank(x, q=1)", varies=True, unknown=DRIVER)
+row("vander(Tensor x, SymInt? N=None, bool increasing=False) -> Tensor", vandermonde, "torch.vander(x)")
+row("lobpcg(Tensor self, int? k=None, Tensor? B=None, Tensor? X=None, int? n=None, Tensor? iK=None, int? niter=None, float? tol=None, bool? largest=None, str? method=None, Any tracker=None, Any ortho_iparams=None, Any ortho_fparams=None, Any ortho_bparams=None) -> (Tensor, Tensor)", few_eigenvectors, f"torch.lobpcg({POSITIVE}, 1)", "torch.lobpcg", unknown="with vectors to start from, these decide")
 # fmt: on

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import wraps
 
-from torchlayout.layouts import contiguous, is_contiguous, unknown_strides
+from torchlayout.layouts import Dim, Layout, contiguous, is_contiguous, settle, unknown_strides
 from torchlayout.ops.table import Args, Transfer, op
 from torchlayout.ops.transfers import broadcast_shape, elementwise_layout, ordered_like, packed_somehow, replaced
 from torchlayout.ops.values import Alias, Operand, Outcome, Result, Unknowable, is_unknown
@@ -53,6 +53,24 @@ def of_elements(args: Args) -> Outcome:
     orders = [ordered_like(value.layout, args.facts) for value in values if isinstance(value, Operand)]
     packed = all(is_contiguous(order, args.facts) is YES for order in (whole, *orders))
     return Result(contiguous(whole.shape) if packed else unknown_strides(whole.shape))
+
+
+@reducible
+def gaussian(args: Args) -> Outcome:
+    """one number; not reduced: as `log(var) + (x - target) ** 2 / var`, the variance first"""
+    facts, var = args.facts, args["var"]
+    if not isinstance(var, Operand):
+        var = args.operand()  # a number times `ones_like(x)`
+    spread = settle(var.layout, facts)
+    given = args.layout()
+    if given.rank is None or spread.rank is None:
+        raise Unknowable("the ranks are not known")
+    if len(spread.dims) < len(given.dims):
+        spread = Layout((*spread.dims, Dim(1, 1)))
+    squares = ordered_like(elementwise_layout([args["self"], args["target"]], facts), facts)
+    cloned = Operand(ordered_like(spread, facts))
+    quotient = Operand(elementwise_layout([Operand(squares), cloned], facts))
+    return Result(ordered_like(elementwise_layout([cloned, quotient], facts), facts))
 
 
 @reducible
@@ -124,7 +142,7 @@ _loss(f"binary_cross_entropy(Tensor self, Tensor target, Tensor? weight=None, {L
 _loss(f"binary_cross_entropy_with_logits(Tensor self, Tensor target, Tensor? weight=None, {LEGACY}, Tensor? pos_weight=None)", of_elements, "binary_cross_entropy_with_logits(x, x.sigmoid())", ORDER)
 _loss(f"kl_div({PAIR}, bool log_target=False)", of_elements, "kl_div(x, x * 2, reduction='sum')", ORDER)
 _loss("poisson_nll_loss(Tensor self, Tensor target, bool log_input=True, bool full=False, bool? size_average=None, float eps=1e-08, bool? reduce=None, str reduction='mean')", of_elements, "poisson_nll_loss(x, x * 2)", ORDER)
-_loss("gaussian_nll_loss(Tensor self, Tensor target, Any var, bool full=False, float eps=1e-06, str reduction='mean')", of_elements, "gaussian_nll_loss(x, x * 2, x)", ORDER)
+_loss("gaussian_nll_loss(Tensor self, Tensor target, Any var, bool full=False, float eps=1e-06, str reduction='mean')", gaussian, "gaussian_nll_loss(x, x * 2, x)")
 _loss(f"multi_margin_loss(Tensor self, Tensor target, int p=1, float margin=1.0, Tensor? weight=None, {LEGACY})", of_targets, "multi_margin_loss(x, torch.zeros(x.shape[:1]).long(), reduction='none')")
 _loss(f"multilabel_margin_loss({PAIR})", of_rows, "multilabel_margin_loss(x, torch.zeros_like(x).long())")
 _loss(f"multilabel_soft_margin_loss(Tensor self, Tensor target, Tensor? weight=None, {LEGACY})", of_rows, "multilabel_soft_margin_loss(x, x, reduction='none')")

@@ -130,16 +130,26 @@ def pairwise_distance(args: Args) -> Outcome:
 def embedding(args: Args) -> Outcome:
     """the indices' sizes and the weight's last one, packed"""
     weight = args["weight"]
-    if isinstance(weight, Operand) and args.values.get("max_norm") is not None and not is_unknown(args["max_norm"]):
-        rows = args.ranked("weight", 2)  # those that are too long are renormalised in place
-        refuse_overlap(Operand(rows.replace(rows.dims[1:])), args.facts, "weight")
+    refuse_renormalised(args)
     columns = args.ranked("weight", 2).sizes[1] if isinstance(weight, Operand) else args.facts.symbols.fresh("columns")
     dtype = weight.dtype if isinstance(weight, Operand) else None
     return Result(contiguous((*args.layout("self").shape, columns)), dtype)
 
 
+def refuse_renormalised(args: Args) -> None:
+    """With `max_norm`, rows that are too long are renormalised in place."""
+    if (
+        isinstance(args["weight"], Operand)
+        and args.values.get("max_norm") is not None
+        and not is_unknown(args["max_norm"])
+    ):
+        rows = args.ranked("weight", 2)
+        refuse_overlap(Operand(rows.replace(rows.dims[1:])), args.facts, "weight")
+
+
 def embedding_bag(args: Args) -> Outcome:
     """one row for each bag, packed"""
+    refuse_renormalised(args)
     layout, columns = args.layout("self"), args.ranked("weight", 2).sizes[1]
     if args["offsets"] is None:
         bags = args.ranked("self", 2).sizes[0]

@@ -21,7 +21,7 @@ from torchlayout.structs import replace, struct
 ROW_MODULES = (
     "views", "reshaping", "dtype_views", "copies", "pointwise", "activations", "reductions", "matmul", "einsum",
     "convolution", "pooling", "resizing", "normalization", "rearranging", "joining", "splitting", "gathering",
-    "factories", "random", "indexing", "sorting", "spectral", "linalg", "attention", "masked", "internals", "recurrent", "losses",
+    "factories", "random", "indexing", "sorting", "spectral", "linalg", "linalg_solving", "attention", "masked", "internals", "recurrent", "losses",
     "inplace", "queries", "handed_over", "numpy_rows", "numpy_copies", "numpy_math", "numpy_joining", "numpy_factories",
     "einops_rows", "einops_layers", "vision",
 )  # fmt: skip
