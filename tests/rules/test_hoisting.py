@@ -14,7 +14,8 @@ from torchlayout.fixing.engine import fix_text
 from torchlayout.program.nodes import Span
 from torchlayout.program.source import Source
 from torchlayout.rules.finding import Finding
-from torchlayout.rules.hoisting import place_before_loop, way_to
+from torchlayout.rules.hoisting import place_before_loop
+from torchlayout.rules.way import way_to
 
 SETTINGS = Settings(select=("LAY301",))
 

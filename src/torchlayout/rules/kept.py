@@ -11,8 +11,8 @@ import ast
 from collections.abc import Iterator
 
 from torchlayout.interp.trace import Site
-from torchlayout.rules.hoisting import way_to
 from torchlayout.rules.seen import Seen
+from torchlayout.rules.way import way_to
 
 TAKE_ALL = frozenset({"dir", "eval", "exec", "globals", "locals", "vars"})
 """Builtins that reach names which stand nowhere in their arguments."""

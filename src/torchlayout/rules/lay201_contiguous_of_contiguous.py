@@ -46,8 +46,8 @@ class ContiguousOfContiguous(Rule):
     backend or on the release of torch are not reported either; see the operator table.
 
     ## Fix safety
-    Safe: the call is taken away where it returned the very tensor that it was given. A comment inside the call makes
-    it unsafe.
+    Safe: the call is taken away where it returned the very tensor that it was given, and of `x = x.contiguous()` the
+    whole statement. A comment inside the call makes it unsafe.
 
     ## References
     - [torch.Tensor.contiguous](https://pytorch.org/docs/stable/generated/torch.Tensor.contiguous.html)

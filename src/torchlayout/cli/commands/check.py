@@ -26,7 +26,7 @@ from torchlayout.cli.tally import Tally, print_statistics
 from torchlayout.rules.finding import Safety
 
 
-@click.command()
+@click.command(short_help="Report findings, and fix them.")
 @click.argument("paths", nargs=-1, metavar="[PATHS]...")
 @click.option("--stdin-filename", metavar="PATH", help="The name of what comes on standard input (with `-`).")
 @click.option(

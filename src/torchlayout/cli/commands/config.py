@@ -14,7 +14,7 @@ from torchlayout.cli.options import configuration, settings_options
 from torchlayout.cli.output import Out, Segment
 
 
-@click.command()
+@click.command(short_help="Print the settings in force, and where each value came from.")
 @click.argument("paths", nargs=-1, metavar="[PATHS]...")
 @click.option("--output-format", type=click.Choice(["text", "json"]), default="text", show_default=True)
 @settings_options

@@ -24,7 +24,7 @@ from torchlayout.notebooks import Notebook
 _PLACE = re.compile(r"(?P<path>.+?):(?P<numbers>\d+(?::\d+){0,2})")
 
 
-@click.command()
+@click.command(short_help="Show the layout of each tensor on a line.")
 @click.argument("place", metavar="FILE:LINE[:COLUMN]")
 @click.option("--output-format", type=click.Choice(["text", "json"]), default="text", show_default=True)
 @settings_options

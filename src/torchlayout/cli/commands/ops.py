@@ -17,7 +17,7 @@ from torchlayout.ops.modules import ModuleRow, all_modules, find_module
 Row = dict[str, Any]
 
 
-@click.command()
+@click.command(short_help="Print what is known of an operator or a module.")
 @click.argument("name")
 @click.option("--output-format", type=click.Choice(["text", "json"]), default="text", show_default=True)
 def command(name: str, output_format: str) -> None:

@@ -12,7 +12,7 @@ from torchlayout.cli.output import Out
 from torchlayout.cli.status import Mistake
 
 
-@click.command()
+@click.command(short_help="Print a rule's page.")
 @click.argument("code")
 def command(code: str) -> None:
     """Print the page of the rule CODE, such as LAY101, or by its name, such as view-of-noncontiguous."""

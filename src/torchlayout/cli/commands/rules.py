@@ -13,7 +13,7 @@ from torchlayout.cli.catalog import name_of, rule_url, summary_of
 from torchlayout.cli.output import Out, Segment
 
 
-@click.command()
+@click.command(short_help="List all rules.")
 @click.option("--output-format", type=click.Choice(["text", "json"]), default="text", show_default=True)
 def command(output_format: str) -> None:
     """List all rules: code, name, whether it is on by default, and what it reports."""
