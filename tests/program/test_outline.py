@@ -199,13 +199,31 @@ def test_sinks() -> None:
     assert {entry.qualname: entry.sinks for entry in found.entries if entry.sinks} == {
         "f": [13],
         "f.inner": [12],
-        "A.m": [18],
         "g": [26],
     }
     assert found.module_sinks == [38]
-    assert [entry.qualname for entry in found.targets()] == ["f", "A.m", "g"]
+    assert [entry.qualname for entry in found.targets()] == ["f", "g"]
     found.mark_sinks([".nothing("])
     assert found.targets() == [] and found.module_sinks == []
+
+
+@pytest.mark.parametrize(
+    ("text", "lines", "at_module_level"),
+    [
+        ('"""x.view(1)"""\ny.view(2)\n', [], [2]),
+        ("# x.view(1)\ndef f():\n    # x.view(2)\n    y.view(3)  # z.view(4)\n", [4], []),
+        ('def f():\n    """\n    x.view(1)\n    """\n    y.view(2)\n', [5], []),
+        ('def f():\n    y.view("""\n    x.view(1)""")\n', [2, 3], []),
+        ("def f():\n    y.view(1)\n", [2], []),
+    ],
+)
+def test_words_in_docstrings_and_in_lines_of_comment_are_no_sinks(
+    text: str, lines: list[int], at_module_level: list[int]
+) -> None:
+    found = outline(text)
+    found.mark_sinks(WORDS)
+    assert [line for entry in found.entries for line in entry.sinks] == lines
+    assert found.module_sinks == at_module_level
 
 
 def test_sinks_of_class_bodies_stay_with_the_class() -> None:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 MAX_STEPS = 10_000
 """Nodes evaluated for one function that is looked at, with all that it calls; then the rest of it is unknown."""
-MAX_CALLER_STEPS = 2_500
+MAX_CALLER_STEPS = 1_000
 """The same for a function that is run only for what it hands to others."""
 MAX_FILE_STEPS = 200_000
 """Nodes evaluated for one file: twice what the longest model files take."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from torchlayout.interp import record
 from torchlayout.interp.annotations import parameter_kind
 from torchlayout.interp.forgetting import forget
 from torchlayout.interp.frame import MAX_CALL_DEPTH, Frame
@@ -101,6 +102,9 @@ def call_function(
             fr.run.note(f"{fr.unit.path}: calls inside one another deeper than {MAX_CALL_DEPTH}")
         forget([*args, *kwargs.values()], st, fr, span, everything=True)
         return unknown
+    if isinstance(function.node, nodes.Function) and function.node.sliced:  # what is left out may take them
+        given = [tensor for value in (*args[1:], *kwargs.values()) for tensor in st.tensors_in(value)]
+        record.use(fr, given, "argument", function.name, None, span)
     st.heap[fr.home] = Dictionary(dict(st.env))
     key = _summary_key(function, env, st, fr)
     known = fr.run.summaries.get(key) if key is not None else None

@@ -12,18 +12,25 @@ from collections.abc import Iterator
 from torchlayout.program.outline import Entry, Outline
 from torchlayout.program.unit import Unit
 
-STRIDED = re.compile(
+_TURNING = (
     r"\.(?:transpose|permute|[tTH]|m[TH]|adjoint|movedim|moveaxis|swapaxes|swapdims|expand|expand_as|broadcast_to|as_strided"
     r"|unfold|chunk|split|tensor_split|unbind|narrow|select|diagonal|topk|rot90|real|imag|grad)\b"
-    r"|(?:einsum|rearrange|meshgrid|broadcast_tensors|channels_last|from_numpy|as_tensor|LSTM|GRU|RNN|MultiheadAttention"
-    r"|pil_to_tensor|PILToTensor|read_image|decode_(?:image|jpeg|png))\b"
+    r"|(?:einsum|rearrange|meshgrid|broadcast_tensors|channels_last|from_numpy|as_tensor|LSTM|GRU|RNN|MultiheadAttention)\b"
     r"|(?:np\.|numpy\.|torch\.)?(?:flip|fliplr|flipud|rot90|transpose|permute)\b"
-    r"|linalg\.|fft\.|stft|\[\s*(?:[^\[\]\n]*,\s*)?(?::|\.\.\.)|,\s*[^\[\]\n,]*:[^\[\]\n]*\]|::"
+    r"|linalg\.|fft\.|stft"
 )
+_SLICE = (
+    r"(?<=[\w\])])(?<!shape)(?<!size\(\))(?<!uple)(?<!Callable)\[\s*"
+    r"(?:[^\[\]\n\"'{}]*,\s*)?(?:\.\.\.|[^\[\]\n,\"'{}]*:)|,\s*(?::|\.\.\.)\s*[,\]]|::"
+)
+STRIDED = re.compile(f"{_TURNING}|{_SLICE}")
 """Ways to make a tensor that is not packed."""
 
 KNOWN = re.compile(r"\btorch\.(?:randn?|randint|zeros|ones|empty|arange|full|eye|linspace|tensor)\(")
 """Ways to make a tensor of known sizes, which tells more than an unknown argument."""
+
+MAKES = re.compile(KNOWN.pattern + "|" + _TURNING)
+"""The same in an `__init__`, where a slice is seldom one of a tensor."""
 
 ALWAYS = re.compile(r"contiguous|reveal_layout|\]\s*\.\s*\w+_\(")
 """Words of what is reported on packed tensors too; the last is a write into what indexing may have copied."""
@@ -114,6 +121,8 @@ class Calls:
     def callers(self, callee: Entry) -> list[Entry]:
         """Functions whose text calls the name; for a module's forward, those of modules that hold one of its class."""
         owner = callee.parent if callee.is_method else None
+        if owner is not None and callee.name == "__init__":
+            return [entry for entry in self._mentions.get(owner.name, ()) if entry is not callee]
         if owner is None or callee.name not in FORWARDS:
             return [entry for entry in self._callers.get(callee.name, ()) if entry is not callee]
         found: dict[Entry, None] = {}
@@ -127,9 +136,16 @@ class Calls:
 
     def may_hand_over(self, caller: Entry, callee: Entry) -> bool:
         """Whether the caller, or something else that it calls, makes strided tensors, or tensors of known sizes."""
+        if caller.name == "__init__" and caller.is_method:
+            return MAKES.search(self.outline.text(caller)) is not None
         if self.is_strided(caller) or KNOWN.search(self.outline.text(caller)):
             return True
-        return any(self.is_strided(other) for other in self._helpers(caller) if other is not callee)
+        calls = caller.name in FORWARDS  # else modules whose class is mentioned are made, and seldom called
+        return any(
+            self.is_strided(other)
+            for other in self._helpers(caller)
+            if other is not callee and (calls or other.name not in FORWARDS)
+        )
 
     def is_strided_around(self, entry: Entry) -> bool:
         """Whether a helper of the function, or the `__init__` of its class, makes strided tensors."""

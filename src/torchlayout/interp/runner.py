@@ -12,6 +12,7 @@ from torchlayout.interp.functions import own_arguments, run_body
 from torchlayout.interp.leaving import forget_privacy, leave_off
 from torchlayout.interp.paths import merge_paths
 from torchlayout.interp.receivers import MAX_SUBCLASSES, heirs, initialised, self_of
+from torchlayout.interp.relevance import mark_needed
 from torchlayout.interp.roots import callers, is_handed_over, is_reached_otherwise, telling
 from torchlayout.interp.state import State
 from torchlayout.interp.statements import execute_block
@@ -30,6 +31,7 @@ def run(unit: Unit, options: Options) -> Trace:
     activity.proving = any(not _is_public(e.name) and ".contiguous" in unit.outline.text(e) for e in targets)
     activity.limit = MAX_CALLER_STEPS
     calling, alone = callers(unit, targets), telling(unit, targets)
+    mark_needed(unit, {*calling, *alone})
     activity.private = {
         (entry.name, entry.node.lineno)
         for entry in targets

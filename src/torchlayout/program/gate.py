@@ -5,6 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from functools import lru_cache
+from typing import NamedTuple
+
+from torchlayout.program.occasions import OCCASIONS, Occasion
 
 
 @lru_cache(maxsize=64)
@@ -28,16 +31,39 @@ def sink_pattern(words: frozenset[str]) -> re.Pattern[str]:
     return re.compile("|".join(parts) if parts else r"(?!)")
 
 
+class Sinks(NamedTuple):
+    """Sink words that count under the same condition."""
+
+    plain: tuple[str, ...]
+    """What stands in the text, however it is spaced, wherever one of them does."""
+    heads: re.Pattern[str]
+    """What finds them."""
+    companions: re.Pattern[str] | None
+    """What finds their companions; None: they need none."""
+    occasion: Occasion | None
+    """The closer look at a function's text that they ask for."""
+
+    def may_stand_in(self, text: str) -> bool:
+        """A first test, many times faster than the pattern."""
+        return any(word in text for word in self.plain)
+
+
 @lru_cache(maxsize=64)
-def by_companions(words: frozenset[str]) -> tuple[tuple[re.Pattern[str], re.Pattern[str] | None], ...]:
-    """The words as patterns, each with the pattern of its companions, None for words that need none."""
-    groups: dict[str, set[str]] = {}
+def by_condition(words: frozenset[str]) -> tuple[Sinks, ...]:
+    """The words, grouped by the condition under which they count (and by kind, so that each pattern starts alike)."""
+    groups: dict[tuple[str, str, bool], set[str]] = {}
     for word in words:
-        head, _, companions = word.partition(" with ")
-        groups.setdefault(companions, set()).add(head)
+        rest, _, occasion = word.partition(" if ")
+        head, _, companions = rest.partition(" with ")
+        groups.setdefault((companions, occasion, head.startswith(".")), set()).add(head)
     return tuple(
-        (sink_pattern(frozenset(heads)), sink_pattern(frozenset(companions.split())) if companions else None)
-        for companions, heads in sorted(groups.items())
+        Sinks(
+            tuple(sorted({word.strip(".( ") if re.search(r"\w", word) else word[:1] for word in heads})),
+            sink_pattern(frozenset(heads)),
+            sink_pattern(frozenset(companions.split())) if companions else None,
+            OCCASIONS[occasion] if occasion else None,
+        )
+        for (companions, occasion, _), heads in sorted(groups.items())
     )
 
 
@@ -46,9 +72,12 @@ def gate(text: str, words: Iterable[str]) -> bool:
 
     A word is a name; with a dot in front only an attribute counts, with `(` behind only a call. White space
     around the dot and before the parenthesis is allowed for. A word without letters (`+=`) counts as it stands.
-    "word with a b c" counts where one of the companions a, b and c stands in the same function.
+    "word with a b c" counts where one of the companions a, b and c stands in the same function; "word if looped", or
+    "word with a b c if looped", only in functions of which that holds (see `occasions`).
     """
     return any(
-        heads.search(text) is not None and (companions is None or companions.search(text) is not None)
-        for heads, companions in by_companions(frozenset(words))
+        sinks.may_stand_in(text)
+        and sinks.heads.search(text) is not None
+        and (sinks.companions is None or sinks.companions.search(text) is not None)
+        for sinks in by_condition(frozenset(words))
     )

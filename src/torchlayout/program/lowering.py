@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING
 from torchlayout.program import nodes
 from torchlayout.program.depth import CannotLower, first_line
 from torchlayout.program.outline import Entry
+from torchlayout.program.slicing import kept_lines
+from torchlayout.structs import replace
 
 if TYPE_CHECKING:
     from torchlayout.program.unit import Unit
@@ -34,9 +36,13 @@ def lower(unit: Unit, entry: Entry) -> nodes.Function | nodes.Class:
     first = entry.start
     while entry.node.decorator_list and first > 1 and not unit.source.line(first).lstrip().startswith("@"):
         first -= 1  # a decorator in parentheses: `ast` knows where the expression starts, not the `@`
-    block = _lower_lines(unit, [(first, entry.end)])
-    if len(block) == 1 and isinstance(block[0], (nodes.Function, nodes.Class)):
-        return block[0]
+    pieces = kept_lines(unit, entry)
+    block = _lower_lines(unit, [(first, entry.end)] if pieces is None else [(first, pieces[0][1]), *pieces[1:]])
+    found = block[0] if len(block) == 1 else None
+    if isinstance(found, nodes.Function):
+        return found if pieces is None else replace(found, sliced=True)
+    if isinstance(found, nodes.Class):
+        return found
     raise CannotLower(f"line {entry.start}: not one definition")
 
 

@@ -382,7 +382,8 @@ Params = tuple[Param, ...]
 
 @node
 class Function:
-    """A `def`; the span is that of its name. `generator` tells that its own body holds a yield."""
+    """A `def`; the span is that of its name. `generator` tells that its own body holds a yield, `sliced` that part of
+    the body was left out (see `slicing`)."""
 
     name: str
     params: Params
@@ -392,6 +393,7 @@ class Function:
     is_async: bool
     generator: bool
     span: Span
+    sliced: bool = False
 
 
 @node

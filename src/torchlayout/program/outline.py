@@ -17,7 +17,7 @@ from collections.abc import Iterable
 from functools import cached_property
 
 from torchlayout.program.entries import Entry, dotted
-from torchlayout.program.gate import by_companions, gate
+from torchlayout.program.gate import Sinks, by_condition, gate
 from torchlayout.program.scan import Scan
 from torchlayout.program.source import Source
 
@@ -77,25 +77,29 @@ class Outline:
         self.module_sinks = []
         for entry in self.entries:
             entry.sinks = []
-        for heads, companions in by_companions(chosen):
-            self._mark(heads, companions)
+        for sinks in by_condition(chosen):
+            if sinks.may_stand_in(self.source.clean):
+                self._mark(sinks)
         for lines in (self.module_sinks, *(entry.sinks for entry in self.entries)):
             lines[:] = sorted(set(lines))
 
-    def _mark(self, heads: re.Pattern[str], companions: re.Pattern[str] | None) -> None:
+    def _mark(self, sinks: Sinks) -> None:
         text, line, last = self.source.clean, 1, 0
-        accompanied: dict[Entry | None, bool] = {}
-        for match in heads.finditer(text):
+        counts: dict[Entry | None, bool] = {}
+        for match in sinks.heads.finditer(text):
             end = match.end()  # the name, where dot and name stand on two lines
             line += text.count("\n", last, end)
             last = end
+            start = text.rfind("\n", 0, end) + 1
+            if text.startswith("#", len(text[start:end]) - len(text[start:end].lstrip()) + start):
+                continue
             owner = self.at(line)
-            if companions is not None:
-                if owner not in accompanied:
-                    accompanied[owner] = companions.search(text if owner is None else self.text(owner)) is not None
-                if not accompanied[owner]:
-                    continue
-            (self.module_sinks if owner is None else owner.sinks).append(line)
+            if _in_docstring(self.tree if owner is None else owner.node, line):
+                continue
+            if owner not in counts:
+                counts[owner] = _counts(sinks, text if owner is None else self.text(owner))
+            if counts[owner]:
+                (self.module_sinks if owner is None else owner.sinks).append(line)
 
     def targets(self) -> list[Entry]:
         """The outermost functions that hold a sink word, in order of their lines.
@@ -159,6 +163,23 @@ class Outline:
                         found.add(other)
                         pending.append(other)
         return [other for other in outermost if other in found]
+
+
+def _in_docstring(definition: ast.Module | ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef, line: int) -> bool:
+    first = definition.body[0]
+    return (
+        isinstance(first, ast.Expr)
+        and isinstance(first.value, ast.Constant)
+        and isinstance(first.value.value, str)
+        and first.lineno <= line <= (first.end_lineno or first.lineno)
+    )
+
+
+def _counts(sinks: Sinks, text: str) -> bool:
+    """Whether sink words count in a definition with this text."""
+    if sinks.companions is not None and sinks.companions.search(text) is None:
+        return False
+    return sinks.occasion is None or sinks.occasion(text, sinks.heads, sinks.companions)
 
 
 __all__ = ["Entry", "Outline", "dotted", "gate"]

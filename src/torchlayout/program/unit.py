@@ -34,6 +34,10 @@ class Unit:
     def __init__(self, path: str, text: str, tree: ast.Module | None = None) -> None:
         self.path = path
         self.text = text
+        self.needed: frozenset[str] | None = None
+        """Words in the functions that may run: of each `__init__`, only what these read is lowered. None: all of it."""
+        self.whole: frozenset[Entry] = frozenset()
+        """Functions that are lowered whole all the same."""
         self.source = Source(text)
         self._tree = tree
         self._lowered: dict[Entry, nodes.Function | nodes.Class | CannotLower] = {}

@@ -58,7 +58,9 @@ class NegativeStride(Rule):
         "from_numpy(", "tensor(", "as_tensor(", "asarray(", "Tensor(", "FloatTensor(", "DoubleTensor(", "LongTensor(",
         "IntTensor(", "ByteTensor(", "from_dlpack(", "::-",
     )  # fmt: skip
-    beside = ("::-", "flip", "rot90")
+    beside = (
+        "::-", "np.flip", "np.rot90", "numpy.flip", "numpy.rot90", "from numpy import", "import flip", "import rot90",
+    )  # fmt: skip
     fixable = True
     invalid = (
         Example(

@@ -57,8 +57,8 @@ class WriteToCopy(Rule):
 
     code, name = "LAY108", "write-to-copy"
     words = (
-        *(f"{word} with .reshape .flatten .ravel .contiguous .to .float ]." for word in IN_PLACE_WORDS),
-        *(f"{word} with {ASSIGNING} out=" for word in (".reshape(", ".flatten(", ".ravel(", ".contiguous(")),
+        *(f"{word} with .reshape .flatten .ravel .contiguous .to .float ]. if made" for word in IN_PLACE_WORDS),
+        *(f"{word} with {ASSIGNING} out= if written" for word in (".reshape(", ".flatten(", ".ravel(", ".contiguous(")),
     )
     invalid = (
         Example(

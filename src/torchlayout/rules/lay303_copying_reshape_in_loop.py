@@ -57,7 +57,7 @@ class CopyingReshapeInLoop(Rule):
     """
 
     code, name = "LAY303", "copying-reshape-in-loop"
-    words = tuple(f".{name}( with for while collate map __getitem__" for name in RESHAPES)
+    words = tuple(f".{name}( with for while collate map __getitem__ if looped" for name in RESHAPES)
     invalid = (
         Example(
             """\
