@@ -29,6 +29,12 @@ def test_findings_are_status_1_and_the_summary_goes_to_stderr(run: Run, copied: 
     assert ran.err == "torchlayout: 1 finding in 1 file, 1 fixable with --fix\n"
 
 
+def test_no_files_is_said(run: Run, folder: Path) -> None:
+    Path("empty").mkdir()
+    assert run("check", "empty") == (0, "", "torchlayout: no files to check\n")
+    assert run("check", "empty", "--quiet") == (0, "", "")
+
+
 def test_exit_zero(run: Run, copied: Path) -> None:
     assert run("check", copied, "--exit-zero").status == 0
 
@@ -91,6 +97,7 @@ def test_a_code_that_does_not_exist_is_one_clear_error(run: Run, copied: Path, o
         ("a.py", "--output-format", "no-such-format"),
         ("a.py", "--target-torch-version", "two"),
         ("a.py", "--config", "absent.toml"),
+        ("a.py", "--config", "absent.toml", "--isolated"),
         ("a.py", "--output-file", "absent/findings.txt"),
     ],
 )

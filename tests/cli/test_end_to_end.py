@@ -262,3 +262,10 @@ def test_python_in_the_page_on_fixes_runs(folder: Path) -> None:
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert "y = x\n" in ran.stdout
     assert "{'LAY201': 1}" in ran.stdout
+
+
+def test_the_example_of_the_command_line_is_what_is_printed(folder: Path) -> None:
+    page = (ROOT / "docs" / "cli.md").read_text(encoding="utf-8")
+    [shown] = re.findall(r"^```console\n\$ torchlayout check model\.py\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
+    (folder / "model.py").write_text(TURNED)
+    assert process("check", "model.py", cwd=folder).stdout.rstrip() == shown.rstrip()

@@ -39,6 +39,8 @@ def _attach(function: F, option: Option) -> None:
 
 def configuration(paths: Sequence[str], given: dict[str, Any]) -> Configuration:
     """The configuration for the paths with the options of the command line on top; Mistake for an error in either."""
+    if given["isolated"] and given["config_file"] is not None:
+        raise Mistake("--config and --isolated exclude each other")
     try:
         found = config.load(config.start_folder(paths), file=given["config_file"], isolated=given["isolated"])
         for option in OPTIONS:

@@ -49,12 +49,14 @@ class Tally:
         """Tell the outcome; the exit status."""
         self._tell_notes(mender)
         fixed = mender.applied.total() if mender is not None else 0
-        if not self._quiet:
+        if not self._quiet and not self.files:
+            status.say("no files to check")
+        elif not self._quiet:
             parts = [f"{_count(self.findings, 'finding')} in {_count(self.files - self.errors, 'file')}"]
             if self.errors:
                 parts.append(f"{self.errors} not checked" if mender is None else f"{self.errors} not checked or fixed")
             if mender is not None:
-                parts.append(f"{fixed} fixed")
+                parts.append(f"{fixed or 'none'} fixed")
             parts += self._offers(mender)
             status.say(", ".join(parts))
         if self.errors:
