@@ -254,9 +254,17 @@ def test_watch_checks_again_and_ends_with_ctrl_c(folder: Path) -> None:
         time.sleep(0.3)
         (folder / "a.py").write_text("def f(): pass\n")
         seen = _read_until(process.stderr, "waiting for changes")
+        time.sleep(0.3)
+        (folder / "torchlayout.toml").write_text("slect = []\n")
+        mistaken = _read_until(process.stderr, "waiting for changes")
+        time.sleep(0.3)
+        (folder / "torchlayout.toml").write_text("")
+        mended = _read_until(process.stderr, "waiting for changes")
         process.send_signal(signal.SIGINT)
         rest = process.stderr.read()
     assert "no findings in 1 file" in seen
+    assert "torchlayout.toml:1: unknown setting 'slect'" in mistaken
+    assert "no findings in 1 file" in mended
     assert "interrupted" in rest
     assert process.returncode == 130
 

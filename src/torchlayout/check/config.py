@@ -12,7 +12,7 @@ import difflib
 import os
 import re
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -81,12 +81,10 @@ def load(start: str | None = None, *, file: str | None = None, isolated: bool = 
     if file is not None:
         table = _table(file, required=True)
         return _configured(file, table or {})
-    for folder in _upwards(start):
-        for name in (OWN_FILE, SHARED_FILE):
-            candidate = os.path.join(folder, name)
-            table = _table(candidate)
-            if table is not None:
-                return _configured(candidate, table)
+    for candidate in candidates(start):
+        table = _table(candidate)
+        if table is not None:
+            return _configured(candidate, table)
     return Configuration(Settings(root=os.getcwd()))
 
 
@@ -100,9 +98,11 @@ def with_values(configuration: Configuration, values: Mapping[str, Any], origin:
     return Configuration(settings, {**configuration.origins, **dict.fromkeys(changes, origin)}, configuration.file)
 
 
-def _upwards(folder: str) -> Iterable[str]:
+def candidates(folder: str) -> Iterator[str]:
+    """The files that may hold the settings for code under a folder, the nearest first."""
     while True:
-        yield folder
+        yield os.path.join(folder, OWN_FILE)
+        yield os.path.join(folder, SHARED_FILE)
         parent = os.path.dirname(folder)
         if parent == folder:
             return

@@ -12,6 +12,7 @@ from typing import Any
 import click
 
 from torchlayout.check.cache import DEFAULT_FOLDER, Cache
+from torchlayout.check.config import candidates, start_folder
 from torchlayout.check.run import check_paths
 from torchlayout.check.settings import Settings
 from torchlayout.cli import formats, status
@@ -132,11 +133,18 @@ def _out(given: dict[str, Any], *, to_stderr: bool) -> Iterator[Out]:
         raise Mistake(f"cannot write {path}: {error.strerror or error}") from None
 
 
+def _settings_files(paths: tuple[str, ...], given: dict[str, Any]) -> list[str]:
+    """The files that may hold the settings, whether they exist yet or not."""
+    if given["isolated"]:
+        return []
+    return [given["config_file"]] if given["config_file"] else list(candidates(start_folder(paths)))
+
+
 def _watch(paths: tuple[str, ...], given: dict[str, Any]) -> int:
     from torchlayout.check.files import SUFFIXES
     from torchlayout.cli.watch import changes
 
-    waiting = changes(paths, SUFFIXES)
+    waiting = changes([*paths, *_settings_files(paths, given)], SUFFIXES)
     while True:
         if Out(sys.stdout).colours:
             click.clear()
