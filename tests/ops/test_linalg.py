@@ -91,6 +91,14 @@ def test_sizes_of_real_transforms() -> None:
     assert world.layout("torch.fft.fft", x, n=7).sizes[-1] == 7
 
 
+@pytest.mark.parametrize(
+    ("shape", "tolerance"), [((2, 3, 3), (4, 1)), ((2, 3, 3), (0, 1)), ((1, 0, 3), (2,)), ((3, 3), ())]
+)
+def test_ranks_broadcast_with_tolerances(shape: tuple[int, ...], tolerance: tuple[int, ...]) -> None:
+    verdict = check_call("torch.linalg.matrix_rank", [torch.rand(shape)], {"atol": torch.full(tolerance, 1e-3)})
+    assert verdict.kind == "exact", verdict.detail
+
+
 @pytest.mark.parametrize("driver", [None, "gels", "gelsy", "gelsd", "gelss"])
 def test_what_least_squares_gives_beside_the_solution(driver: str | None) -> None:
     """Whether residuals are there depends on the matrix's rank, for two of the drivers."""

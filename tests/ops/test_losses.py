@@ -16,6 +16,17 @@ from torchlayout.ops import UNKNOWN
     ("x", "call", "strides"),
     [
         ("torch.rand(3, 2).t()", "F.mse_loss(x, x)", ()),
+        # with logits the target's order decides, in one kernel the input's
+        ("torch.rand(3, 2).t()", "F.binary_cross_entropy(x, torch.rand(2, 3), reduction='none')", (1, 2)),
+        ("torch.rand(3, 2).t()", "F.binary_cross_entropy_with_logits(x, torch.rand(2, 3), reduction='none')", (3, 1)),
+        ("torch.rand(3, 2).t()", "F.kl_div(x, torch.rand(2, 3), reduction='none')", (3, 1)),
+        ("torch.rand(3, 2).t()", "F.soft_margin_loss(x, torch.rand(2, 3), reduction='none')", (3, 1)),
+        ("torch.rand(3, 2).t()", "F.poisson_nll_loss(x, torch.rand(2, 3), reduction='none')", (1, 2)),
+        ("torch.rand(3, 2).t()", "F.hinge_embedding_loss(x, torch.rand(2, 3), reduction='none')", (3, 1)),
+        # the logarithm of the variance comes first in the sum
+        ("torch.rand(3, 2)", "F.gaussian_nll_loss(x, x * 2, torch.ones(2, 3).t(), reduction='none')", (1, 3)),
+        ("torch.rand(3, 2).t()", "F.gaussian_nll_loss(x, x * 2, torch.ones(2, 3), reduction='none')", (3, 1)),
+        ("torch.rand(3, 2).t()", "F.gaussian_nll_loss(x, x * 2, torch.ones(2, 1), reduction='none')", (1, 2)),
         ("torch.rand(3, 2).t()", "F.mse_loss(x, x, reduction='none')", (1, 2)),
         ("torch.rand(2, 3)", "F.binary_cross_entropy_with_logits(x, x, reduction='none')", (3, 1)),
         ("torch.rand(2, 5, 3)", "F.cross_entropy(x, x.softmax(1), reduction='none')", (3, 1)),

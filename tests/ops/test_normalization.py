@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import pytest
+import torch
+import torch.nn.functional as F
 from facts import Symbolic, assert_strides
 
 from torchlayout.layouts import channels_last, contiguous, strided
@@ -54,3 +56,13 @@ def test_layer_norm_and_embedding_of_any_rank() -> None:
     assert world.layout("F.layer_norm", x, UNKNOWN, assumed=False) == contiguous(x.layout.shape)
     layout = world.layout("F.embedding", x, world.tensor("V", "D"), assumed=False)
     assert layout == contiguous((*x.layout.shape, world["D"]))
+
+
+@pytest.mark.parametrize("name", ["embedding", "embedding_bag"])
+def test_rows_that_are_renormalised_in_place_must_not_share_memory(name: str) -> None:
+    indices, weight = Operand(contiguous((2, 3))), Operand(strided((5, 4), (1, 0)))
+    with pytest.raises(Refused):
+        Symbolic().call(f"F.{name}", indices, weight, max_norm=1.0)
+    assert Symbolic().layout(f"F.{name}", indices, weight).sizes[-1] == 4
+    with pytest.raises(RuntimeError, match="more than one element"):
+        getattr(F, name)(torch.zeros(2, 3).long(), torch.ones(5, 1).expand(5, 4), max_norm=1.0)

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from functools import wraps
+from typing import Any
 
-from torchlayout.layouts import Dim, Layout, contiguous, is_contiguous, settle, unknown_strides
+from torchlayout.layouts import Dim, Layout, contiguous, preserved, settle
 from torchlayout.ops.table import Args, Transfer, op
-from torchlayout.ops.transfers import broadcast_shape, elementwise_layout, ordered_like, packed_somehow, replaced
+from torchlayout.ops.transfers import broadcast_shape, elementwise_layout, packed_somehow, replaced
 from torchlayout.ops.values import Alias, Operand, Outcome, Result, Unknowable, is_unknown
-from torchlayout.sizes import YES
 
 FRESH = Alias.FRESH
-ONE_KERNEL = ("l1_loss", "mse_loss", "smooth_l1_loss", "huber_loss")
-"""Losses whose result is that of one elementwise operator of both tensors."""
-ORDER = "with reduction='none' the order of strides is not followed where the input is not packed"
 
 
 def reduces(args: Args) -> bool:
@@ -41,38 +38,90 @@ def reducible(unreduced: Transfer) -> Transfer:
     return transfer
 
 
+# ---------------------------------------------------------------- one number for each element
+# What torch computes is followed step by step: the order of strides is that of an elementwise result of elementwise
+# results (ATen/native/Loss.cpp, torch/nn/functional.py).
+def over(args: Args, *values: Any, numbers: bool = False) -> Operand:
+    """An elementwise result of these tensors; `numbers`: a Python number is among the operands."""
+    return Operand(elementwise_layout(values, args.facts, numbers))
+
+
 @reducible
 def of_elements(args: Args) -> Outcome:
-    """one number; not reduced: sizes broadcast, packed where the inputs are"""
-    values = [
-        args[name] for name in ("self", "input2", "target", "weight", "pos_weight") if args.values.get(name) is not None
-    ]
-    whole = elementwise_layout(values, args.facts)
-    if args.op.name in ONE_KERNEL and args.values.get("weight") is None:
-        return Result(whole)
-    orders = [ordered_like(value.layout, args.facts) for value in values if isinstance(value, Operand)]
-    packed = all(is_contiguous(order, args.facts) is YES for order in (whole, *orders))
-    return Result(contiguous(whole.shape) if packed else unknown_strides(whole.shape))
+    """one number; not reduced: sizes broadcast, strides as of an elementwise result"""
+    whole = over(args, args["self"], args["target"])
+    weight = args.values.get("weight")
+    return Result((whole if weight is None else over(args, whole, weight)).layout)
+
+
+@reducible
+def cross_entropy_of_two(args: Args) -> Outcome:
+    """one number; not reduced: strides in the input's order, without gaps"""
+    return Result(preserved(args.layout(), args.facts))
+
+
+@reducible
+def with_logits(args: Args) -> Outcome:
+    """one number; not reduced: strides in the target's order, without gaps"""
+    return Result(over(args, args["target"], numbers=True).layout)
+
+
+@reducible
+def soft_margin(args: Args) -> Outcome:
+    """one number; not reduced: strides in the target's order, without gaps"""
+    return Result(over(args, args["target"]).layout)
+
+
+@reducible
+def divergence(args: Args) -> Outcome:
+    """one number; not reduced: as `xlogy(y, y) - y * x`, or `exp(y) * (y - x)`"""
+    return Result(over(args, over(args, args["target"]), over(args, args["target"], args["self"])).layout)
+
+
+@reducible
+def hinge(args: Args) -> Outcome:
+    """one number; not reduced: as `where(y != 1, margin - x, 0) + where(y != -1, x, 0)`"""
+    x, other = args["self"], over(args, args["target"], numbers=True)
+    zeros = Operand(preserved(args.layout(), args.facts))
+    margin = over(args, other, over(args, x, numbers=True), zeros)
+    return Result(over(args, margin, over(args, other, x, zeros)).layout)
+
+
+@reducible
+def ranking(args: Args) -> Outcome:
+    """one number; not reduced: as `-y * (x1 - x2) + margin`"""
+    difference = over(args, args["self"], args["input2"])
+    product = over(args, over(args, args["target"]), difference)
+    return Result(over(args, product, numbers=True).layout)
+
+
+@reducible
+def poisson(args: Args) -> Outcome:
+    """one number; not reduced: as `exp(x) - y * x`, or `x - y * log(x + eps)`"""
+    x = args["self"]
+    if args.flag("log_input"):
+        return Result(over(args, over(args, x), over(args, args["target"], x)).layout)
+    product = over(args, args["target"], over(args, over(args, x, numbers=True)))
+    return Result(over(args, x, product).layout)
 
 
 @reducible
 def gaussian(args: Args) -> Outcome:
-    """one number; not reduced: as `log(var) + (x - target) ** 2 / var`, the variance first"""
-    facts, var = args.facts, args["var"]
+    """one number; not reduced: as `0.5 * (log(var) + (x - y) ** 2 / var)`, the variance first"""
+    var, given = args["var"], args.ranked()
     if not isinstance(var, Operand):
         var = args.operand()  # a number times `ones_like(x)`
-    spread = settle(var.layout, facts)
-    given = args.layout()
-    if given.rank is None or spread.rank is None:
-        raise Unknowable("the ranks are not known")
+    spread = settle(var.layout, args.facts)
+    if spread.rank is None:
+        raise Unknowable("the rank of the variance")
     if len(spread.dims) < len(given.dims):
         spread = Layout((*spread.dims, Dim(1, 1)))
-    squares = ordered_like(elementwise_layout([args["self"], args["target"]], facts), facts)
-    cloned = Operand(ordered_like(spread, facts))
-    quotient = Operand(elementwise_layout([Operand(squares), cloned], facts))
-    return Result(ordered_like(elementwise_layout([cloned, quotient], facts), facts))
+    cloned = Operand(preserved(spread, args.facts))
+    quotient = over(args, over(args, over(args, args["self"], args["target"]), numbers=True), cloned)
+    return Result(over(args, over(args, over(args, cloned), quotient), numbers=True).layout)
 
 
+# ---------------------------------------------------------------- one number for each row, class or sequence
 @reducible
 def of_rows(args: Args) -> Outcome:
     """one number; not reduced: one for each row, packed"""
@@ -134,14 +183,14 @@ def _loss(schema: str, transfer: Transfer, call: str, unknown: str | None = None
 _loss(f"l1_loss({PAIR}, Tensor? weight=None)", of_elements, "l1_loss(x, x * 2, reduction='none')")
 _loss(f"mse_loss({PAIR}, Tensor? weight=None)", of_elements, "mse_loss(x, x * 2)")
 _loss(f"smooth_l1_loss({PAIR}, float beta=1.0)", of_elements, "smooth_l1_loss(x, x * 2)")
-_loss("huber_loss(Tensor self, Tensor target, str reduction='mean', float delta=1.0, Tensor? weight=None)", of_elements, "huber_loss(x, x * 2)", ORDER)
-_loss(f"soft_margin_loss({PAIR})", of_elements, "soft_margin_loss(x, x * 2)", ORDER)
-_loss(f"hinge_embedding_loss(Tensor self, Tensor target, float margin=1.0, {LEGACY})", of_elements, "hinge_embedding_loss(x, x * 2)", ORDER)
-_loss(f"margin_ranking_loss(Tensor self, Tensor input2, Tensor target, float margin=0, {LEGACY})", of_elements, "margin_ranking_loss(x, x, x * 2)", ORDER)
-_loss(f"binary_cross_entropy(Tensor self, Tensor target, Tensor? weight=None, {LEGACY})", of_elements, "binary_cross_entropy(x.sigmoid(), x.sigmoid())", ORDER)
-_loss(f"binary_cross_entropy_with_logits(Tensor self, Tensor target, Tensor? weight=None, {LEGACY}, Tensor? pos_weight=None)", of_elements, "binary_cross_entropy_with_logits(x, x.sigmoid())", ORDER)
-_loss(f"kl_div({PAIR}, bool log_target=False)", of_elements, "kl_div(x, x * 2, reduction='sum')", ORDER)
-_loss("poisson_nll_loss(Tensor self, Tensor target, bool log_input=True, bool full=False, bool? size_average=None, float eps=1e-08, bool? reduce=None, str reduction='mean')", of_elements, "poisson_nll_loss(x, x * 2)", ORDER)
+_loss("huber_loss(Tensor self, Tensor target, str reduction='mean', float delta=1.0, Tensor? weight=None)", of_elements, "huber_loss(x, x * 2)")
+_loss(f"soft_margin_loss({PAIR})", soft_margin, "soft_margin_loss(x, x * 2)")
+_loss(f"hinge_embedding_loss(Tensor self, Tensor target, float margin=1.0, {LEGACY})", hinge, "hinge_embedding_loss(x, x * 2)")
+_loss(f"margin_ranking_loss(Tensor self, Tensor input2, Tensor target, float margin=0, {LEGACY})", ranking, "margin_ranking_loss(x, x, x * 2)")
+_loss(f"binary_cross_entropy(Tensor self, Tensor target, Tensor? weight=None, {LEGACY})", cross_entropy_of_two, "binary_cross_entropy(x.sigmoid(), x.sigmoid())")
+_loss(f"binary_cross_entropy_with_logits(Tensor self, Tensor target, Tensor? weight=None, {LEGACY}, Tensor? pos_weight=None)", with_logits, "binary_cross_entropy_with_logits(x, x.sigmoid())")
+_loss(f"kl_div({PAIR}, bool log_target=False)", divergence, "kl_div(x, x * 2, reduction='sum')")
+_loss("poisson_nll_loss(Tensor self, Tensor target, bool log_input=True, bool full=False, bool? size_average=None, float eps=1e-08, bool? reduce=None, str reduction='mean')", poisson, "poisson_nll_loss(x, x * 2)")
 _loss("gaussian_nll_loss(Tensor self, Tensor target, Any var, bool full=False, float eps=1e-06, str reduction='mean')", gaussian, "gaussian_nll_loss(x, x * 2, x)")
 _loss(f"multi_margin_loss(Tensor self, Tensor target, int p=1, float margin=1.0, Tensor? weight=None, {LEGACY})", of_targets, "multi_margin_loss(x, torch.zeros(x.shape[:1]).long(), reduction='none')")
 _loss(f"multilabel_margin_loss({PAIR})", of_rows, "multilabel_margin_loss(x, torch.zeros_like(x).long())")
