@@ -44,7 +44,10 @@ def infer_shape(numel: Size, shape: Shape, facts: Facts) -> Shape | None:
     others, numel = facts.normal(others), facts.normal(numel)
     if others == 0 or (isinstance(numel, int) and isinstance(others, int) and numel % others):
         return None
-    return (*shape[: holes[0]], facts.quotient(numel, others), *shape[holes[0] + 1 :])
+    rest = facts.quotient(numel, others)
+    if exact_quotient(numel, others) is None:
+        facts.learn_equal(numel, others * rest)  # torch refuses a shape that leaves something over
+    return (*shape[: holes[0]], rest, *shape[holes[0] + 1 :])
 
 
 def learn_even_splits(shape: Shape, facts: Facts) -> None:
