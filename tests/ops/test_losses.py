@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+
 import pytest
 import torch
 from conformance import check_call
@@ -20,7 +22,7 @@ from torchlayout.ops import UNKNOWN
         ("torch.rand(3, 2).t()", "F.binary_cross_entropy(x, torch.rand(2, 3), reduction='none')", (1, 2)),
         ("torch.rand(3, 2).t()", "F.binary_cross_entropy_with_logits(x, torch.rand(2, 3), reduction='none')", (3, 1)),
         ("torch.rand(3, 2).t()", "F.kl_div(x, torch.rand(2, 3), reduction='none')", (3, 1)),
-        ("torch.rand(3, 2).t()", "F.soft_margin_loss(x, torch.rand(2, 3), reduction='none')", (3, 1)),
+        ("torch.rand(3, 2).t()", "F.soft_margin_loss(x, torch.rand(2, 3), reduction='none')", (1, 2)),
         ("torch.rand(3, 2).t()", "F.poisson_nll_loss(x, torch.rand(2, 3), reduction='none')", (1, 2)),
         ("torch.rand(3, 2).t()", "F.hinge_embedding_loss(x, torch.rand(2, 3), reduction='none')", (3, 1)),
         # the logarithm of the variance comes first in the sum
@@ -78,3 +80,19 @@ def test_attention_of_other_than_four_dimensions_packs() -> None:
                 assert verdict.kind == "exact", verdict.detail
     x = torch.rand(2, 3, 4, 6)
     assert check_call("F.scaled_dot_product_attention", [x, x, x]).kind == "unknown"
+
+
+@pytest.mark.parametrize("name", [
+    "l1_loss", "mse_loss", "smooth_l1_loss", "huber_loss", "soft_margin_loss", "hinge_embedding_loss", "kl_div",
+    "poisson_nll_loss", "binary_cross_entropy", "binary_cross_entropy_with_logits",
+])  # fmt: skip
+@pytest.mark.parametrize(
+    ("first", "second"), [((2, 3, 4), (2, 3, 4)), ((3, 4), (1, 4)), ((2, 3, 4), (3, 4)), ((1, 3), (2, 3))]
+)
+def test_losses_of_each_element_in_any_two_layouts(name: str, first: tuple[int, ...], second: tuple[int, ...]) -> None:
+    for _, x in variants(torch.rand(first), shrink=False):
+        for _, y in variants(torch.rand(second), shrink=False):
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                verdict = check_call(f"F.{name}", [x, y], {"reduction": "none"})
+            assert verdict.kind in ("exact", "invalid"), verdict.detail

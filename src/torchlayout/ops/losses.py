@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import wraps
 from typing import Any
 
-from torchlayout.layouts import Dim, Layout, contiguous, preserved, settle
+from torchlayout.layouts import Dim, Layout, contiguous, expand_to, preserved, settle, unknown_strides
 from torchlayout.ops.table import Args, Transfer, op
 from torchlayout.ops.transfers import broadcast_shape, elementwise_layout, packed_somehow, replaced
 from torchlayout.ops.values import Alias, Operand, Outcome, Result, Unknowable, is_unknown
@@ -55,6 +55,17 @@ def of_elements(args: Args) -> Outcome:
 
 
 @reducible
+def huber(args: Args) -> Outcome:
+    """one number; not reduced: strides in the order of the input, expanded to the sizes of both"""
+    shape = broadcast_shape([args.layout().shape, args.layout("target").shape], args.facts)
+    wide = None if shape is None else expand_to(args.layout(), shape, args.facts)
+    if wide is None:
+        raise Unknowable("the sizes cannot be compared")
+    whole = Operand(preserved(wide, args.facts))
+    return Result((whole if args["weight"] is None else over(args, whole, args["weight"])).layout)
+
+
+@reducible
 def cross_entropy_of_two(args: Args) -> Outcome:
     """one number; not reduced: strides in the input's order, without gaps"""
     return Result(preserved(args.layout(), args.facts))
@@ -68,8 +79,12 @@ def with_logits(args: Args) -> Outcome:
 
 @reducible
 def soft_margin(args: Args) -> Outcome:
-    """one number; not reduced: strides in the target's order, without gaps"""
-    return Result(over(args, args["target"]).layout)
+    """one number; not reduced: strides in the input's order, without gaps"""
+    shape = broadcast_shape([args.layout().shape, args.layout("target").shape], args.facts)
+    kept = preserved(args.layout(), args.facts)
+    if shape is None:
+        raise Unknowable("the sizes cannot be compared")
+    return Result(kept if shape == args.layout().shape else unknown_strides(shape))
 
 
 @reducible
@@ -183,7 +198,7 @@ def _loss(schema: str, transfer: Transfer, call: str, unknown: str | None = None
 _loss(f"l1_loss({PAIR}, Tensor? weight=None)", of_elements, "l1_loss(x, x * 2, reduction='none')")
 _loss(f"mse_loss({PAIR}, Tensor? weight=None)", of_elements, "mse_loss(x, x * 2)")
 _loss(f"smooth_l1_loss({PAIR}, float beta=1.0)", of_elements, "smooth_l1_loss(x, x * 2)")
-_loss("huber_loss(Tensor self, Tensor target, str reduction='mean', float delta=1.0, Tensor? weight=None)", of_elements, "huber_loss(x, x * 2)")
+_loss("huber_loss(Tensor self, Tensor target, str reduction='mean', float delta=1.0, Tensor? weight=None)", huber, "huber_loss(x, x * 2)")
 _loss(f"soft_margin_loss({PAIR})", soft_margin, "soft_margin_loss(x, x * 2)")
 _loss(f"hinge_embedding_loss(Tensor self, Tensor target, float margin=1.0, {LEGACY})", hinge, "hinge_embedding_loss(x, x * 2)")
 _loss(f"margin_ranking_loss(Tensor self, Tensor input2, Tensor target, float margin=0, {LEGACY})", ranking, "margin_ranking_loss(x, x, x * 2)")
