@@ -79,6 +79,8 @@ class Run:
         self.known_returns = dict(options.known_returns)
         self.private: set[tuple[str, int]] = set()
         """Functions, by name and line, all of whose calls are run: what they are handed is all that they meet."""
+        self.alone: set[Hashable] = set()
+        """Functions, by name and line, that are run on their own."""
         self.root: Hashable = None
         """The first part of the context of all that is run for the function being looked at."""
         self.visited: list[tuple[SiteKey, tuple[Hashable, ...]]] = []

@@ -22,6 +22,8 @@ def leave_off(activity: Run) -> None:
             continue
         if visit.loop is not None or len(context) > 1:
             del site.visits[context]
+            if context[-1] in activity.alone:
+                continue  # its function is followed on its own too, for callers who do anything with what it gives
         trace.uses.setdefault(key, set()).add(Use("argument", "...", None, key, False))
         if not site.visits:
             del trace.sites[key]

@@ -141,9 +141,32 @@ def _assigned(entry: Entry) -> Iterator[str]:
 
 def _stores(node: ast.AST) -> Iterator[tuple[str | None, str]]:
     """(receiver, attribute) of each assignment to an attribute; the receiver's name, None for what is no name."""
-    for found in ast.walk(node):
-        if isinstance(found, ast.Attribute) and isinstance(found.ctx, (ast.Store, ast.Del)):
-            yield (found.value.id if isinstance(found.value, ast.Name) else None), found.attr
+    pending = [node]
+    while pending:
+        statement = pending.pop()
+        for found in _targets(statement):
+            if isinstance(found, ast.Attribute) and isinstance(found.ctx, (ast.Store, ast.Del)):
+                yield (found.value.id if isinstance(found.value, ast.Name) else None), found.attr
+        for block in ("body", "orelse", "finalbody", "handlers", "cases"):
+            inner = getattr(statement, block, None)
+            if isinstance(inner, list):
+                pending.extend(inner)
+
+
+def _targets(statement: ast.AST) -> Iterator[ast.AST]:
+    """The nodes in what a statement binds; expressions, which hold most nodes, are not walked."""
+    if isinstance(statement, (ast.Assign, ast.Delete)):
+        roots: list[ast.expr] = statement.targets
+    elif isinstance(statement, (ast.AugAssign, ast.AnnAssign, ast.For, ast.AsyncFor)):
+        roots = [statement.target]
+    elif isinstance(statement, (ast.With, ast.AsyncWith)):
+        roots = [item.optional_vars for item in statement.items if item.optional_vars is not None]
+    else:
+        return
+    for root in roots:
+        if isinstance(root, ast.Name):
+            continue
+        yield from ast.walk(root)
 
 
 def _written_from_outside(unit: Unit) -> frozenset[str]:

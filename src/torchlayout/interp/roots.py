@@ -29,12 +29,14 @@ STRIDED = re.compile(f"{_TURNING}|{_SLICE}")
 KNOWN = re.compile(r"\btorch\.(?:randn?|randint|zeros|ones|empty|arange|full|eye|linspace|tensor)\(")
 """Ways to make a tensor of known sizes, which tells more than an unknown argument."""
 
-MAKES = re.compile(KNOWN.pattern + "|" + _TURNING)
-"""The same in an `__init__`, where a slice is seldom one of a tensor."""
+TURNED = re.compile(_TURNING)
+"""The same in an `__init__`, where a slice is seldom one of a tensor, and most tensors are parameters."""
 
 ALWAYS = re.compile(r"contiguous|reveal_layout|\]\s*\.\s*\w+_\(")
 """Words of what is reported on packed tensors too; the last is a write into what indexing may have copied."""
 
+MAX_HOPS = 3
+"""Calls between a function and the one with the sink word that it hands something to."""
 FORWARDS = ("forward", "__call__")
 
 
@@ -58,15 +60,15 @@ def callers(unit: Unit, targets: list[Entry]) -> list[Entry]:
     calls = Calls(unit.outline)
     wanted = set(targets)
     found: set[Entry] = set()
-    pending = list(targets)
+    pending = [(target, 1) for target in targets]
     seen = set(targets)
-    while pending:
-        callee = pending.pop()
+    for callee, hops in pending:
         for caller in calls.callers(callee):
             if caller in seen:
                 continue
             seen.add(caller)
-            pending.append(caller)
+            if hops < MAX_HOPS:
+                pending.append((caller, hops + 1))
             if caller not in wanted and calls.may_hand_over(caller, callee):
                 found.add(caller)
     return sorted(found, key=lambda entry: -entry.start)
@@ -137,7 +139,7 @@ class Calls:
     def may_hand_over(self, caller: Entry, callee: Entry) -> bool:
         """Whether the caller, or something else that it calls, makes strided tensors, or tensors of known sizes."""
         if caller.name == "__init__" and caller.is_method:
-            return MAKES.search(self.outline.text(caller)) is not None
+            return TURNED.search(self.outline.text(caller)) is not None
         if self.is_strided(caller) or KNOWN.search(self.outline.text(caller)):
             return True
         calls = caller.name in FORWARDS  # else modules whose class is mentioned are made, and seldom called

@@ -37,6 +37,7 @@ def run(unit: Unit, options: Options) -> Trace:
         for entry in targets
         if not _is_public(entry.name) and not is_reached_otherwise(entry, unit, {*calling, *alone})
     }
+    activity.alone = {(entry.name, entry.node.lineno) for entry in alone}
     for entry in calling:
         if (entry.name, entry.node.lineno) not in activity.entered:
             _look_at(entry, activity)
