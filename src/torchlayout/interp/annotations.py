@@ -7,7 +7,7 @@ import re
 from torchlayout.interp.frame import Frame
 from torchlayout.interp.loops import dotted
 from torchlayout.interp.state import State
-from torchlayout.interp.values import Dictionary, Function, Many, Opaque, Sequence, Tensor, Value
+from torchlayout.interp.values import Dictionary, Function, Many, Opaque, Sequence, Tensor, Union_, Value
 from torchlayout.layouts import contiguous, unknown_strides
 from torchlayout.ops import Operand
 from torchlayout.program import nodes
@@ -40,7 +40,8 @@ def parameter_kind(function: Function, param: nodes.Param, st: State, fr: Frame)
     if param.annotation is not None:
         value = from_annotation(param.annotation, key, param.name, function, st)
         if value is not None:
-            return value
+            default = param.default
+            return _or_none(value) if isinstance(default, nodes.Const) and default.value is None else value
     kind = None
     default = param.default
     if isinstance(default, nodes.Const):
@@ -60,11 +61,24 @@ def from_annotation(
     if isinstance(node, nodes.Const) and isinstance(node.value, str):
         return _from_text(node.value, key, name, function)
     if isinstance(node, nodes.Binary) and node.op == "|":
-        sides = [side for side in (node.left, node.right) if not (isinstance(side, nodes.Const) and side.value is None)]
-        return from_annotation(sides[0], key, name, function, st) if len(sides) == 1 else None
+        return _one_of((node.left, node.right), key, name, function, st)
     if isinstance(node, nodes.Subscript):
         return _subscripted(node, key, name, function, st)
     return _plain(dotted(node), key, name, function)
+
+
+def _one_of(
+    parts: tuple[nodes.Expr, ...], key: tuple[object, ...], name: str, function: Function, st: State
+) -> Value | None:
+    """The value of one type, or None where that is among the types; None where there are more."""
+    types = [part for part in parts if not (isinstance(part, nodes.Const) and part.value is None)]
+    found = from_annotation(types[0], key, name, function, st) if len(types) == 1 else None
+    return _or_none(found) if len(types) < len(parts) else found
+
+
+def _or_none(value: Value | None) -> Value | None:
+    """The value of an optional type. What is not known may be None anyway."""
+    return value if isinstance(value, (Opaque, Union_)) or value is None else Union_((None, value))
 
 
 def _plain(text: str | None, key: tuple[object, ...], name: str, function: Function) -> Value | None:
@@ -102,8 +116,8 @@ def _subscripted(
         shaped = _annotated_shape(inside, key, name, st)
         return shaped if shaped is not None else from_annotation(inside[0], key, name, function, st)
     if head in WRAPPERS:
-        parts = [part for part in inside if not (isinstance(part, nodes.Const) and part.value is None)]
-        return from_annotation(parts[0], key, name, function, st) if len(parts) == 1 else None
+        found = _one_of(inside, key, name, function, st)
+        return _or_none(found) if head == "Optional" else found
     if head in LISTS:
         item = from_annotation(inside[0], (*key, "item"), f"{name}[i]", function, st)
         return None if item is None else st.hold((*key, "list"), Many(item, "list"))

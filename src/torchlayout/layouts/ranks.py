@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from torchlayout.layouts.layout import Layout, settle
+from torchlayout.layouts.layout import Layout, contiguous, settle, unknown_strides
 from torchlayout.sizes import Facts, Rest, Shape, Size
 
 SAFE_REACH = 3
@@ -27,11 +27,21 @@ def with_rank(layout: Layout, rank: int, facts: Facts, names: tuple[str | None, 
     if rest is None:
         return layout if missing == 0 else None
     if missing < 0:
-        return None
+        return _overlapping(layout, rank, rest, facts)
     first = next(i for i, dim in enumerate(layout.dims) if dim.rest is not None)
     names = names or (None,) * rank
     facts.bind(rest, tuple(size_of(rest, i, facts, names[first + i]) for i in range(missing)))
     return settle(layout, facts)
+
+
+def _overlapping(layout: Layout, rank: int, rest: Rest, facts: Facts) -> Layout | None:
+    """The layout with fewer dimensions than were told from its two ends, some of which are then the same."""
+    gap = next(i for i, dim in enumerate(layout.dims) if dim.rest is not None)
+    front, back = layout.sizes[:gap], layout.sizes[gap + 1 :]
+    if not next_to(rest, facts) or max(len(front), len(back)) > rank:
+        return None
+    shape = (*front, *back[len(front) + len(back) - rank :])
+    return contiguous(shape, layout.offset) if layout.packed else unknown_strides(shape)
 
 
 def with_leading(layout: Layout, count: int, facts: Facts) -> Layout | None:
