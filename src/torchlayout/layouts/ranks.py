@@ -40,7 +40,10 @@ def _overlapping(layout: Layout, rank: int, rest: Rest, facts: Facts) -> Layout 
     front, back = layout.sizes[:gap], layout.sizes[gap + 1 :]
     if not next_to(rest, facts) or max(len(front), len(back)) > rank:
         return None
-    shape = (*front, *back[len(front) + len(back) - rank :])
+    shared = len(front) + len(back) - rank
+    # an operator may have changed the one end of what is the other one too
+    between = tuple(facts.symbols.atom(("shared", rest.key, rank, i)) for i in range(shared))
+    shape = (*front[: len(front) - shared], *between, *back[shared:])
     return contiguous(shape, layout.offset) if layout.packed else unknown_strides(shape)
 
 
