@@ -13,7 +13,10 @@ def expression_text(node: nodes.Expr) -> str:
     if isinstance(node, nodes.Name):
         return node.id
     if isinstance(node, nodes.Attribute):
-        return f"{expression_text(node.value)}.{node.attr}"
+        inner = expression_text(node.value)
+        return (
+            f"({inner}).{node.attr}" if isinstance(node.value, (nodes.Binary, nodes.Unary)) else f"{inner}.{node.attr}"
+        )
     if isinstance(node, nodes.Const):
         return "..." if node.value is ... else repr(node.value)
     if isinstance(node, nodes.Call):

@@ -53,8 +53,9 @@ class ViewOfMaybeNoncontiguous(Rule):
 
     ## What it cannot see
     Whether a path is ever taken, and which values a size has when the program runs. A view is reported only where
-    every stride of the tensor is known, so a tensor from code that is not read says nothing. Of conditions that
-    belong together (a flag tested twice) only the tests that are written alike are understood.
+    every stride of the tensor is known, so a tensor from code that is not read says nothing. Conditions
+    that belong together (a flag tested twice, `is None` and `is not None`) are understood where they ask about the same
+    value in one block; that one flag is only set together with another is not known.
 
     ## Fix safety
     The fix writes `reshape` for `view`, which copies on the paths on which the view raised and gives the same view on

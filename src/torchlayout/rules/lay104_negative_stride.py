@@ -122,6 +122,23 @@ torch.from_numpy(image[::-1][::-1])
 """,
             note="computed with, re-indexed, or reversed twice",
         ),
+        Example(
+            """\
+import numpy as np
+import torch
+
+
+def worst_first(scores, levels):
+    found = np.quantile(scores, levels, axis=0)
+    found = found.reshape(len(levels), -1)
+    return found[::-1]
+
+
+worst_first(np.ones((4, 5)), [0.5])
+torch.tensor(2)
+""",
+            note="arrays can be reshaped too",
+        ),
     )
 
     def check(self, seen: Seen) -> Iterator[Finding]:
@@ -129,7 +146,7 @@ torch.from_numpy(image[::-1][::-1])
 
         for site in seen.sites:
             found = refusal(site, "negative-stride")
-            if found is not None:
+            if found is not None and not (site.name == "[]" and may_be_array(seen, site)):
                 yield self.finding(seen, site, *found)
 
     def finding(self, seen: Seen, site: Site, visit: Visit, case: Case, path: str) -> Finding:
@@ -149,6 +166,36 @@ torch.from_numpy(image[::-1][::-1])
             )
         related = tell.history(origin, here, site.span) + tell.called_from(visit.caller, here)
         return Finding(self.code, message, site.span, related, _copied(seen, site))
+
+
+OF_BOTH = frozenset(
+    {
+        "[]", "T", "mT", "all", "any", "argmax", "argmin", "argsort", "clip", "conj", "cumprod", "cumsum", "data",
+        "diagonal", "dot", "flatten", "imag", "max", "mean", "min", "prod", "ravel", "real", "repeat", "reshape",
+        "round", "squeeze", "std", "sum", "swapaxes", "take", "trace", "transpose", "var", "view",
+    }
+)  # fmt: skip
+"""Methods and attributes that arrays have as tensors do."""
+
+MAX_FOLLOWED = 32
+"""Operations before an index that are asked whether only tensors have them."""
+
+
+def may_be_array(seen: Seen, site: Site) -> bool:
+    """Whether what is indexed may come from code that is not read, by nothing but what arrays have too."""
+    pending, done = [site.key], {site.key}
+    while pending and len(done) < MAX_FOLLOWED:
+        maker = seen.site(pending.pop())
+        if maker is None or maker.kind == "function" or maker.kind == "module":
+            continue
+        if maker.kind != "operator" and maker.name not in OF_BOTH:
+            continue
+        makers = {key for visit in maker.visits.values() for key in visit.made_by.get("self", ())}
+        if not makers and maker is not site:
+            return True
+        pending.extend(makers - done)
+        done |= makers
+    return False
 
 
 def _copied(seen: Seen, site: Site) -> Fix | None:
