@@ -175,13 +175,24 @@ def of_ultralytics(files: list[str]) -> Runs:
 
 def of_monai(files: list[str]) -> Runs:
     from monai.losses import NACLLoss
+    from monai.metrics import DiceHelper
     from monai.networks import nets
 
-    def loss(criterion: Any) -> Any:
-        return criterion(torch.randn(2, 3, 16, 16, requires_grad=True), torch.randint(0, 3, (2, 16, 16)))
+    for dim in (2, 3):
+        sides = (8,) * dim
 
-    for distance in ("l1", "l2"):
-        yield f"NACLLoss {distance}", lambda d=distance: NACLLoss(classes=3, dim=2, distance_type=d), loss
+        def loss(criterion: Any, sides: tuple[int, ...] = sides) -> Any:
+            return criterion(torch.randn(2, 3, *sides, requires_grad=True), torch.randint(0, 3, (2, *sides)))
+
+        for distance in ("l1", "l2"):
+            name = f"NACLLoss of {dim} dimensions, {distance}"
+            yield name, lambda d=distance, dim=dim: NACLLoss(classes=3, dim=dim, distance_type=d), loss
+
+    class Dice(torch.nn.Module):
+        def forward(self, predicted: Any, wanted: Any) -> Any:
+            return DiceHelper(include_background=True, num_classes=3)(predicted, wanted)
+
+    yield "Dice", Dice, lambda dice: dice(torch.randint(0, 3, (2, 1, 8, 8)), torch.randint(0, 3, (2, 1, 8, 8)))
     image = lambda model: model(torch.randn(1, 1, 64, 64))  # noqa: E731
     yield "UNet", lambda: nets.UNet(2, 1, 2, (4, 8, 16), (2, 2)), image
     yield "SwinUNETR", lambda: nets.SwinUNETR(1, 2, feature_size=12, spatial_dims=2), image
