@@ -77,8 +77,12 @@ def tensor_method(
         forget_layout(tensor, st, fr, node)
     if rows and not arguments.open_args:
         text = f"{name}({', '.join(describe(arg.value, 24) for arg in node.args)})"
+        keywords = arguments.kwargs
+        if name == "view" and "shape" in keywords and not tensor.numpy:
+            # the word of `reshape`, which `view` does not take: with the right one a strided tensor is refused still
+            keywords = {"size" if word == "shape" else word: given for word, given in keywords.items()}
         value = operate(
-            fr, st, rows, [tensor, *arguments.args], arguments.kwargs, node.span, name, "method", receiver_node, text
+            fr, st, rows, [tensor, *arguments.args], keywords, node.span, name, "method", receiver_node, text
         )
         if name in LAYOUT_CHANGING and not isinstance(value, Tensor):
             return forget_layout(tensor, st, fr, node)
