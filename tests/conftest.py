@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
 import pytest
-from hypothesis import HealthCheck, settings
+from hypothesis import HealthCheck, Phase, settings
 
 from torchlayout.check import analysis, selection
 from torchlayout.check.settings import Settings
@@ -22,6 +22,9 @@ from torchlayout.rules.finding import Edit, Finding, Fix, Safety
 
 settings.register_profile(
     "default", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow], print_blob=True
+)
+settings.register_profile(
+    "mutation", settings.get_profile("default"), max_examples=10, phases=[Phase.explicit, Phase.generate]
 )
 settings.register_profile("explore", settings.get_profile("default"), derandomize=False, max_examples=2000)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))

@@ -20,10 +20,11 @@ def layout_of(x: torch.Tensor) -> Layout:
 
 @st.composite
 def tensors(draw: st.DrawFn, max_rank: int = 5, min_rank: int = 0, empty: bool = True) -> torch.Tensor:
-    """Permuted, sliced, narrowed, expanded, unsqueezed, in any mixture."""
+    """Permuted, sliced, narrowed, expanded, unsqueezed, in windows, in any mixture."""
     sizes = SIZES | st.just(0) if empty else SIZES
     x = torch.zeros(draw(st.lists(sizes, min_size=min_rank, max_size=max_rank)))
-    for step in draw(st.lists(st.sampled_from(["permute", "slice", "narrow", "stretch", "select"]), max_size=4)):
+    steps = ["permute", "slice", "narrow", "stretch", "select", "unfold"]
+    for step in draw(st.lists(st.sampled_from(steps), max_size=4)):
         x = _changed(draw, x, step, max_rank, min_rank)
     return x
 
@@ -42,6 +43,8 @@ def _changed(draw: st.DrawFn, x: torch.Tensor, step: str, max_rank: int, min_ran
         return x[(slice(None),) * dim + (slice(draw(st.integers(0, 1)), None, draw(st.integers(1, 3))),)]
     if step == "narrow" and x.size(dim) > 1:
         return x.narrow(dim, 0, x.size(dim) - 1)
+    if step == "unfold" and x.size(dim) and x.dim() < max_rank:
+        return x.unfold(dim, draw(st.integers(1, x.size(dim))), draw(st.integers(1, 2)))
     if step == "select" and x.size(dim) and x.dim() > min_rank:
         return x.select(dim, 0)
     return x

@@ -28,8 +28,8 @@ from torchlayout.layouts import (
 )
 from torchlayout.sizes import NO, YES, Facts
 
-MANY = settings(max_examples=max(400, settings.default.max_examples))
-MORE = settings(max_examples=max(1200, settings.default.max_examples))
+MANY = settings(max_examples=4 * settings.default.max_examples)
+MORE = settings(max_examples=12 * settings.default.max_examples)
 
 
 def assert_strides(layout: Layout, x: torch.Tensor) -> None:
@@ -38,6 +38,12 @@ def assert_strides(layout: Layout, x: torch.Tensor) -> None:
     if x.numel():
         mine = [dim.stride for dim in layout.dims if dim.size != 1]
         assert mine == [stride for size, stride in zip(x.shape, x.stride(), strict=True) if size != 1]
+
+
+def assert_all_strides(layout: Layout, x: torch.Tensor) -> None:
+    """Those of dimensions of size 1 too."""
+    assert layout.shape == tuple(x.shape) and layout.offset == 0
+    assert not x.numel() or layout.strides == x.stride()
 
 
 @MORE
@@ -137,7 +143,9 @@ def test_elementwise_strides(operands: list[torch.Tensor]) -> None:
         return
     shape = broadcast([layout.shape for layout in layouts], facts)
     assert shape == tuple(expected.shape)
-    assert_strides(output_layout(layouts, shape, facts), expected)
+    assert_all_strides(output_layout(layouts, shape, facts), expected)
+    with_number = output_layout(layouts[:1], layouts[0].shape, facts, numbers=True)
+    assert_all_strides(with_number, torch.add(operands[0], 2))
 
 
 @given(tensors(max_rank=3), st.lists(st.integers(1, 3), max_size=2))
@@ -146,6 +154,7 @@ def test_expanding(x: torch.Tensor, leading: list[int]) -> None:
     layout = expand_to(layout_of(x), shape, Facts())
     assert layout is not None
     assert_strides(layout, x.expand(shape))
+    assert layout.offset == x.storage_offset()
 
 
 @given(tensors(), tensors())

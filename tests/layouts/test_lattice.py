@@ -7,8 +7,8 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from torchlayout.layouts import Dim, Layout, join, unknown_layout, unknown_strides, widen
-from torchlayout.sizes import Facts
+from torchlayout.layouts import Dim, Layout, contiguous, join, unknown_layout, unknown_strides, widen
+from torchlayout.sizes import NO, Facts, Rest
 
 FACTS = Facts()
 _A = FACTS.symbols.atom("a", "a")
@@ -82,3 +82,50 @@ def test_widening_chains_end(start: Layout, steps: list[Layout]) -> None:
 def test_unknown_strides_say_nothing_of_strides(sizes: list[int]) -> None:
     layout = unknown_strides(sizes)
     assert all(stride is None for stride in layout.strides) and layout.offset is None
+
+
+def test_what_both_say_is_kept() -> None:
+    """Each size, each stride and the offset on its own."""
+    left = Layout((Dim(2, _A), Dim(_A, 1), Dim(3, 4)), 5)
+    right = Layout((Dim(2, 6), Dim(3, 1), Dim(3, 4)), 5)
+    joined = join(left, right, "k", FACTS)
+    assert joined == Layout((Dim(2, None), Dim(FACTS.symbols.atom(("join", "k", 1)), 1), Dim(3, 4)), 5)
+    assert join(left, Layout(left.dims, 6), "k", FACTS) == Layout(left.dims, None)
+    assert join(left, Layout(left.dims, None), "k", FACTS) == Layout(left.dims, None)
+
+
+def test_unknown_sizes_are_told_apart_by_key_and_place() -> None:
+    left, right = contiguous((2, 3)), contiguous((4, 5))
+    sizes = [*join(left, right, "k", FACTS).sizes, *join(left, right, "other", FACTS).sizes]
+    assert len(set(sizes)) == 4
+    assert join(right, left, "k", FACTS).sizes == tuple(sizes[:2])
+    assert all(FACTS.less(size, 0) is NO for size in sizes)
+
+
+def test_other_ranks_make_an_unknown_one() -> None:
+    left, right = contiguous((2, 3)), contiguous((2, 3, 4))
+    joined = join(left, right, "k", FACTS)
+    assert joined == unknown_layout("k", FACTS) != unknown_layout("other", FACTS)
+    assert joined.rank is None and joined.strides == (None,)
+    top = unknown_layout("top", FACTS)
+    for pair in ((left, top), (top, left)):
+        assert join(*pair, "k", FACTS) == unknown_layout("k", FACTS)
+    assert join(top, top, "k", FACTS) == top
+    assert widen(left, right, "k", FACTS) == unknown_layout("k", FACTS)
+
+
+def test_widening_forgets_strides_all_together() -> None:
+    left, right = Layout((Dim(2, 3), Dim(3, 1)), 5), Layout((Dim(2, 7), Dim(3, 1)), 5)
+    assert widen(left, right, "k", FACTS) == unknown_strides((2, 3))
+    assert widen(left, left, "k", FACTS) == left
+    above = Layout((Dim(2, None), Dim(3, 1)), 5)
+    assert widen(above, left, "k", FACTS) == above
+    sized = widen(contiguous((2, 3)), contiguous((4, 3)), "k", FACTS)
+    assert sized == unknown_strides((FACTS.symbols.atom(("join", "k", 0)), 3))
+
+
+def test_an_unknown_tensor_has_a_name() -> None:
+    facts = Facts()
+    (extent,) = unknown_layout("key", facts, "x").shape
+    assert isinstance(extent, Rest) and extent.name == "x" and extent.key == "key"
+    assert facts.symbols.rest("key") is extent

@@ -18,6 +18,7 @@ from torchlayout.layouts import (
     output_layout,
     preserved,
     settle,
+    strided,
     suggests_channels_last,
     view,
     with_leading,
@@ -26,7 +27,7 @@ from torchlayout.layouts import (
 )
 from torchlayout.sizes import MAYBE, NO, YES, Facts, Size, Truth, product
 
-MANY = settings(max_examples=max(300, settings.default.max_examples))
+MANY = settings(max_examples=3 * settings.default.max_examples)
 QUESTIONS = [is_contiguous, is_dense, has_overlap, is_channels_last, suggests_channels_last]
 TwinOf = tuple[torch.Tensor, Layout, Twin, list[Size]]
 
@@ -121,6 +122,36 @@ def test_elementwise_with_another_order(case: TwinOf, order: list[int], first: b
     assume(shape is not None)
     assert shape is not None
     assert_stands_for(output_layout(layouts, shape, twin.facts), torch.add(*operands), twin)
+
+
+@st.composite
+def odd_singles(draw: st.DrawFn, numbers: list[int], sizes: list[Size]) -> tuple[torch.Tensor, Layout]:
+    """A packed operand that broadcasts to these sizes, with any stride where its size is 1."""
+    start = draw(st.integers(0, len(numbers)))
+    kept = [draw(st.booleans()) for _ in numbers[start:]]
+    mine = [number if keep else 1 for number, keep in zip(numbers[start:], kept, strict=True)]
+    symbolic = [size if keep else 1 for size, keep in zip(sizes[start:], kept, strict=True)]
+    strides: list[Size | None] = list(contiguous(symbolic).strides)
+    real = list(torch.zeros(mine).stride())
+    for place, size in enumerate(symbolic):
+        if size == 1 and draw(st.booleans()):
+            strides[place] = real[place] = draw(st.sampled_from([0, 1, 7, 64]))
+    return torch.empty_strided(mine, real), strided(symbolic, strides)
+
+
+@MANY
+@given(st.data(), st.lists(st.integers(1, 4), min_size=1, max_size=4), st.booleans())
+def test_sums_of_packed_operands(data: st.DataObject, numbers: list[int], three: bool) -> None:
+    """They come out packed, were it not for dimensions of size 1, whose strides may be any."""
+    twin = Twin()
+    sizes = [twin.size(n, f"n{i}") if data.draw(st.booleans()) else n for i, n in enumerate(numbers)]
+    operands = [data.draw(odd_singles(numbers, sizes)) for _ in range(3 if three else 2)]
+    layouts = [layout for _, layout in operands]
+    shape = broadcast([layout.shape for layout in layouts], twin.facts)
+    assume(shape is not None)
+    assert shape is not None
+    x = (torch.addcmul if three else torch.add)(*(real for real, _ in operands))
+    assert_stands_for(output_layout(layouts, shape, twin.facts), x, twin)
 
 
 @given(st.lists(st.integers(1, 4), min_size=1, max_size=4), st.integers(0, 4), st.integers(0, 4))

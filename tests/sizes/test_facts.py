@@ -11,7 +11,7 @@ from torchlayout.sizes import MAYBE, NO, YES, Atom, Facts, Poly, Size
 from torchlayout.sizes.polynomial import substitute
 
 NAMES = ["B", "T", "C"]
-MANY = settings(max_examples=max(400, settings.default.max_examples))
+MANY = settings(max_examples=4 * settings.default.max_examples)
 
 
 class Known:
@@ -53,7 +53,19 @@ class Known:
         return results[kind]()  # type: ignore[no-any-return]
 
 
-KNOWN = st.lists(st.integers(0, 8), min_size=3, max_size=3).map(Known)
+@st.composite
+def bounded(draw: st.DrawFn) -> Known:
+    """Of some of the unknowns, something that is at most their value is known, or something that is at least that."""
+    known = Known(draw(st.lists(st.integers(0, 8), min_size=3, max_size=3)))
+    for size, number in zip(known.sizes, known.numbers.values(), strict=True):
+        if draw(st.booleans()):
+            known.facts.learn_least(size, number - draw(st.integers(0, 3)))
+        if draw(st.booleans()):
+            known.facts.learn_most(size, number + draw(st.integers(0, 3)))
+    return known
+
+
+KNOWN = st.lists(st.integers(0, 8), min_size=3, max_size=3).map(Known) | bounded()
 
 
 @st.composite

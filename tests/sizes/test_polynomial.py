@@ -60,6 +60,12 @@ def test_multiplication_distributes(a: Size, b: Size, c: Size) -> None:
     assert a * (b + c) == a * b + a * c
 
 
+def test_terms_that_cancel_out_are_gone() -> None:
+    product = (B - T) * (B + T)
+    assert product == B * B - T * T and repr(product) == "B*B - T*T"
+    assert (B + T) - T == B and (B + 1) - B == 1
+
+
 @given(sizes())
 def test_units(a: Size) -> None:
     assert a + 0 == a and a * 1 == a and a * 0 == 0
@@ -109,6 +115,47 @@ def test_what_does_not_divide_has_no_quotient() -> None:
     assert exact_quotient(B, 0) is None
 
 
+@pytest.mark.parametrize(
+    ("size", "divisor", "quotient"),
+    [
+        (6, 3, 2),
+        (-6, 3, -2),
+        (0, B, 0),
+        (5, B, None),
+        (B, 1, B),
+        (0, 0, None),
+        (B * 6, 3, B * 2),
+        (B * 6 + 3, 3, B * 2 + 1),
+        (B * 6 + 2, 3, None),
+        (B * T * 2, B * 2, T),
+        (B * T * 3, B * 2, None),
+        (B * B - T * T, B + T, B - T),
+        (B * B + T, B + T, None),
+        (B * B * T, B * T * T, None),
+        (B * T + C, B, None),
+    ],
+)
+def test_exact_quotients(size: Size, divisor: Size, quotient: Size | None) -> None:
+    assert exact_quotient(size, divisor) == quotient
+
+
+@pytest.mark.parametrize(
+    ("size", "factor"),
+    [
+        (B * T, B * T),
+        (B * B * T + B * B, B * B),
+        (B * B * T + B * T * T, B * T),
+        (B * T * 2 + B * 4, B),
+        (B * T + T * C, T),
+        (B * T + T * C + B * C, 1),
+        (B * B + B * B * B, B * B),
+        (B + 1, 1),
+    ],
+)
+def test_common_factors(size: Poly, factor: Size) -> None:
+    assert product(of_atom(atom) for atom in common_factor(size)) == factor
+
+
 @given(sizes())
 def test_the_common_factor_divides(a: Size) -> None:
     if isinstance(a, Poly):
@@ -117,6 +164,13 @@ def test_the_common_factor_divides(a: Size) -> None:
 
 def test_substitution_is_simultaneous() -> None:
     assert substitute(B * 2 + T, {ATOMS[0]: T, ATOMS[1]: B}) == T * 2 + B
+
+
+@given(sizes(), sizes(), sizes(), NUMBERS)
+def test_substituting_is_putting_in(a: Size, b: Size, c: Size, numbers: dict[Atom, int]) -> None:
+    replaced = substitute(a, {ATOMS[0]: b, ATOMS[2]: c})
+    inner = {**numbers, ATOMS[0]: value(b, numbers), ATOMS[2]: value(c, numbers)}
+    assert value(replaced, numbers) == value(a, inner)
 
 
 def test_single_atom() -> None:
@@ -135,15 +189,40 @@ def test_single_atom() -> None:
         (B - T, "B - T"),
         (-B, "-B"),
         (3 - B * T, "-B*T + 3"),
+        (B * -2 - 3, "-2*B - 3"),
+        (B * T + T * C + T, "B*T + T*C + T"),
+        (B + B * B, "B*B + B"),
         (of_atom(Atom(9, "k", "n + 1", 0)) * B, "B*(n + 1)"),
         (of_atom(Atom(9, "k", None, 0)) + 1, "?"),
+        (of_atom(Atom(9, "k", None, 0)) * B, "?"),
+        (of_atom(Atom(9, "k", "n + 1", 0)), "n + 1"),
+        (of_atom(Atom(9, "k", "n//2", 0)) + 1, "n//2 + 1"),
+        (of_atom(Atom(9, "k", "n//2", 0)) * 3, "3*(n//2)"),
+        (of_atom(Atom(9, "k", "n%2", 0)) * B, "B*(n%2)"),
+        (of_atom(Atom(9, "k", "min(n, 2)", 0)) * 3, "3*min(n, 2)"),
+        (of_atom(Atom(9, "k", "x.size(0)", 0)) * B, "B*x.size(0)"),
+        (of_atom(Atom(9, "k", "(n + 1)//2", 0)) * B, "B*((n + 1)//2)"),
+        (of_atom(Atom(9, "k", "n//x.size(0)", 0)) * B, "B*(n//x.size(0))"),
+        (of_atom(Atom(9, "k", "n%x.size(0)", 0)) * B, "B*(n%x.size(0))"),
+        (of_atom(Atom(9, "k", "(n + 1)*len(x)", 0)) * B, "B*((n + 1)*len(x))"),
     ],
 )
 def test_rendering(size: Size, text: str) -> None:
     assert render(size) == text
 
 
+COMPOUND = [Atom(index, index, name, 0) for index, name in enumerate(["B", "T + 1", "T//2", "T%3", "min(B, 2)"])]
+
+
 @given(sizes(), NUMBERS)
 def test_rendered_text_has_the_value(a: Size, numbers: dict[Atom, int]) -> None:
     names = {atom.name or "": number for atom, number in numbers.items()}
     assert eval(render(a), {}, names) == value(a, numbers)
+
+
+@given(st.lists(st.tuples(st.integers(-2, 2), st.lists(st.sampled_from(COMPOUND), max_size=2)), max_size=4), NUMBERS)
+def test_names_of_operations_keep_their_value(terms: list[tuple[int, list[Atom]]], numbers: dict[Atom, int]) -> None:
+    names = {atom.name or "": number for atom, number in numbers.items()}
+    size = sum((product(map(of_atom, atoms)) * factor for factor, atoms in terms), start=0)
+    values = {atom: eval(atom.name or "", {}, names) for atom in COMPOUND}
+    assert eval(render(size), {}, names) == value(size, values)

@@ -56,9 +56,9 @@ def _broadcast_sizes(sizes: list[Size], facts: Facts) -> Size | None:
                 raise ShapeMismatch(f"{chosen} and {size}")
             # both are longer than 1, so the operation works only where they are equal
             chosen = chosen if isinstance(chosen, int) or not isinstance(size, int) else size
-        elif other is NO and one is MAYBE and isinstance(size, int):
+        elif isinstance(size, int):
             chosen = size
-        elif not (one is NO and other is MAYBE and isinstance(chosen, int)):
+        elif not isinstance(chosen, int):
             return None
     return chosen
 
@@ -97,7 +97,7 @@ def _expand_rests(layout: Layout, shape: Shape, facts: Facts) -> Layout | None:
         return None
     tail: list[Dim] = []
     for place in range(1, len(layout.dims) + 1):
-        if place > len(shape) or isinstance(shape[-place], Rest):
+        if isinstance(shape[-place], Rest):
             return None
         extent = shape[-place]
         dim = layout.dims[-place]
@@ -128,7 +128,7 @@ def output_layout(operands: Sequence[Layout], shape: Shape, facts: Facts, number
     if packed and _first_that_decides(operands, shape):
         return contiguous(shape)
     if len(same_shape) == len(operands):
-        quick = _without_sorting(operands, shape, facts)
+        quick = _without_sorting(operands, facts)
         if quick is not None:
             return quick
     expanded: list[Layout] = []
@@ -150,12 +150,12 @@ def _concrete(operands: list[Layout], shape: Shape, facts: Facts, numbers: bool)
     if not numbers and all(operand.shape == shape for operand in operands):
         if all(is_contiguous(operand, facts) is YES for operand in operands):
             return contiguous(shape)
-        quick = _without_sorting(operands, shape, facts)
+        quick = _without_sorting(operands, facts)
         if quick is not None:
             return quick
-    expanded = [expand_to(operand, shape, facts) for operand in operands]
-    order = _memory_order([wide for wide in expanded if wide is not None], facts)
-    return unknown_strides(shape) if order is None or None in expanded else _dense_in_order(shape, order)
+    expanded = [wide for operand in operands if (wide := expand_to(operand, shape, facts)) is not None]
+    order = _memory_order(expanded, facts) if len(expanded) == len(operands) else None
+    return unknown_strides(shape) if order is None else _dense_in_order(shape, order)
 
 
 def _first_that_decides(operands: list[Layout], shape: Shape) -> bool:
@@ -166,7 +166,7 @@ def _first_that_decides(operands: list[Layout], shape: Shape) -> bool:
     return True
 
 
-def _without_sorting(operands: list[Layout], shape: Shape, facts: Facts) -> Layout | None:
+def _without_sorting(operands: list[Layout], facts: Facts) -> Layout | None:
     """TensorIterator's short cuts: all contiguous, all channels_last, or all dense with the same strides."""
     first = operands[0]
     if all(is_channels_last(operand, facts) is YES for operand in operands):
@@ -277,18 +277,8 @@ def preserved(layout: Layout, facts: Facts) -> Layout:
     """`torch.preserve_format`, as in `clone` and `empty_like`: the same strides where these are dense, else
     dense in the same order."""
     layout = settle(layout, facts)
-    dense = is_dense(layout, facts)
-    if dense is YES:
+    if is_dense(layout, facts) is YES:
         return Layout(layout.dims)
-    if any(dim.rest is not None for dim in layout.dims):
-        return unknown_strides(layout.shape)
     order = _memory_order([layout], facts)
-    if order is None or (dense is MAYBE and not _same_either_way(layout, order)):
-        return unknown_strides(layout.shape)
-    return _dense_in_order(layout.shape, order)
-
-
-def _same_either_way(layout: Layout, order: list[int]) -> bool:
-    """Whether a layout that may be dense comes out as it is or packed, both the same."""
-    strides = [layout.dims[place].stride for place in order]
-    return all(stride is not None for stride in strides)
+    # one that may be dense comes out as it is or packed, which is then the same
+    return unknown_strides(layout.shape) if order is None else _dense_in_order(layout.shape, order)

@@ -14,8 +14,6 @@ from typing import NamedTuple
 
 from torchlayout.sizes import Facts, Rest, Shape, Size, product
 
-MAX_RANK = 64
-"""torch's own limit."""
 NOT_ASKED = -1
 
 
@@ -74,7 +72,7 @@ class Layout:
     def _is_packed(self) -> bool:
         expected: Size = 1
         for size, stride, _ in reversed(self.dims):
-            if stride is None or stride != expected:
+            if stride != expected:
                 return False
             expected = expected * (1 if size == 0 else size)
         return True

@@ -12,7 +12,6 @@ from typing import Any, Union
 
 from torchlayout.sizes.bounds import least_of_positive, shifted_terms, value_at
 from torchlayout.sizes.polynomial import (
-    MAX_TERMS,
     Atom,
     Poly,
     Size,
@@ -65,12 +64,12 @@ class Facts:
 
     # ------------------------------------------------------------ worlds and copies
     def _twin(self) -> Facts:
-        if self._other is None:
-            twin = Facts(self.symbols)
-            twin.rewrites, twin.ranks, twin.least, twin.most = self.rewrites, self.ranks, self.least, self.most
-            twin.assumed, twin._owned = not self.assumed, self._owned
-            twin._other, self._other = self, twin
-        return self._other
+        """The other world, where nobody has asked for it so far."""
+        twin = Facts(self.symbols)
+        twin.rewrites, twin.ranks, twin.least, twin.most = self.rewrites, self.ranks, self.least, self.most
+        twin.assumed, twin._owned = not self.assumed, self._owned
+        twin._other, self._other = self, twin
+        return twin
 
     @property
     def assumed_world(self) -> Facts:
@@ -159,8 +158,6 @@ class Facts:
             if isinstance(size, int) or known.isdisjoint(size.atoms()):
                 break
             size = substitute(size, self.rewrites)
-            if isinstance(size, Poly) and len(size.terms) > MAX_TERMS:
-                break
         return size
 
     def render(self, size: Size) -> str:
@@ -176,7 +173,8 @@ class Facts:
     def _least(self, atom: Atom) -> int | None:
         known = self.least.get(atom, atom.least)
         if self.assumed:
-            return ASSUMED_LEAST if known is None else max(known, min(ASSUMED_LEAST, self.most.get(atom, 2)))
+            least = min(ASSUMED_LEAST, self.most.get(atom, ASSUMED_LEAST))
+            return ASSUMED_LEAST if known is None else max(known, least)
         return known
 
     def bounds(self, size: Size) -> Bounds:
@@ -211,18 +209,21 @@ class Facts:
         rest = [factor for monomial, factor in shifted.items() if monomial]
         low = constant if all(factor > 0 for factor in rest) else None
         high = constant if all(factor < 0 for factor in rest) else None
-        if high is None and len(shifted) <= 2:
-            high = self._upper(size)
+        if self.most and high is None:
+            high = self._upper(size, leasts)
+        if self.most and low is None:
+            below = self._upper(-size, leasts)
+            low = None if below is None else -below
         return low, high
 
-    def _upper(self, size: Poly) -> int | None:
-        """An upper bound of a sum of positive terms whose atoms all have one."""
+    def _upper(self, size: Poly, leasts: dict[Atom, int]) -> int | None:
+        """An upper bound of a sum of positive terms, and of a number, where all its atoms have one."""
         total = 0
         for monomial, factor in size.terms.items():
-            if factor < 0:
+            if monomial and factor < 0:
                 return None
             for atom in monomial:
-                if atom not in self.most or (self._least(atom) or 0) < 0:
+                if atom not in self.most or leasts[atom] < 0:
                     return None
                 factor *= self.most[atom]
             total += factor
@@ -259,7 +260,8 @@ class Facts:
         if not common:
             return size
         divided = exact_quotient(size, Poly({tuple(common): 1}))
-        return size if divided is None else divided
+        assert divided is not None
+        return divided
 
     def less(self, a: Size, b: Size) -> Truth:
         """Whether a < b."""
@@ -319,10 +321,10 @@ class Facts:
         if not isinstance(divisor, int) or divisor <= 0 or isinstance(size, int):
             return None
         whole = Poly({m: f // divisor for m, f in size.terms.items() if f % divisor == 0})
-        rest = size - (whole * divisor if whole.terms else 0)
-        if isinstance(rest, int) and 0 <= rest < divisor and whole.terms:
-            return whole
-        return None
+        if not whole.terms:
+            return None
+        rest = size - whole * divisor
+        return whole if isinstance(rest, int) and 0 <= rest < divisor else None
 
     def _quotient_least(self, size: Size, divisor: Size) -> int | None:
         proven = self.proven_world
@@ -345,9 +347,6 @@ class Facts:
             return exact
         if isinstance(size, Poly) and isinstance(divisor, Poly):
             size, divisor = _cancel(size, divisor)
-            exact = exact_quotient(size, divisor)
-            if exact is not None:
-                return exact
         name = _operation_name(render(size), "//", render(divisor))
         return self.symbols.atom(("/", size, divisor), name)
 
@@ -440,7 +439,8 @@ def _cancel(size: Poly, divisor: Poly) -> tuple[Size, Size]:
         return size, divisor
     common = Poly({tuple(shared): 1})
     left, right = exact_quotient(size, common), exact_quotient(divisor, common)
-    return (size, divisor) if left is None or right is None else (left, right)
+    assert left is not None and right is not None
+    return left, right
 
 
 def _solve(difference: Poly) -> tuple[Atom, Size] | None:

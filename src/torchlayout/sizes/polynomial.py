@@ -167,9 +167,8 @@ def _sum(terms: dict[Monomial, int], others: dict[Monomial, int], sign: int) -> 
 
 
 def _normal(terms: dict[Monomial, int]) -> Size:
+    """The size of these terms, of which one at least is not 0."""
     terms = {monomial: factor for monomial, factor in terms.items() if factor}
-    if not terms:
-        return 0
     if len(terms) == 1 and () in terms:
         return terms[()]
     return Poly(terms)
@@ -186,10 +185,10 @@ def _is_large(size: Size) -> bool:
 def _as_atom(op: str, left: Poly, right: Size, result: Size) -> Size:
     """The unknown that stands for a result that is too large, the same for the same operation.
 
-    The result itself where it is no polynomial after all, or where nobody makes atoms.
+    The result itself where nobody makes atoms.
     """
     home = next(iter(left.atoms())).home
-    if home is None or not _is_large(result):
+    if home is None:
         return result
     least = 0 if all(_is_natural(side) for side in (left, right)) else None
     return home.atom((op, frozenset((left, right))), None, least)
@@ -263,7 +262,7 @@ def exact_quotient(size: Size, divisor: Size) -> Size | None:
         if monomial is None or rest.terms[top] % lead_factor:
             return None
         factor = rest.terms[top] // lead_factor
-        quotient[monomial] = quotient.get(monomial, 0) + factor
+        quotient[monomial] = factor
         rest = rest - _normal({monomial: factor}) * divisor
     return None
 
@@ -315,7 +314,7 @@ def render(size: Size) -> str:
         return "?"
     parts: list[str] = []
     for monomial, factor in sorted(size.terms.items(), key=lambda term: _order(term[0]), reverse=True):
-        alone = len(monomial) == 1 and abs(factor) == 1
+        alone = len(monomial) == 1 and factor == 1
         names = [atom.name or "?" if alone else _factor_name(atom) for atom in monomial]
         if not names or abs(factor) != 1:
             names.insert(0, str(abs(factor)))
