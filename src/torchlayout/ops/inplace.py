@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from torchlayout.layouts import contiguous, is_contiguous, unknown_strides, view
+from torchlayout.layouts import contiguous, has_overlap, is_contiguous, unknown_strides, view
 from torchlayout.ops.copies import in_format, memory_format
 from torchlayout.ops.derived import refuse_overlap
 from torchlayout.ops.factories import shape_of
@@ -81,6 +81,13 @@ def _same_shape(a: Shape, b: Shape, facts: Facts) -> Truth:
     )
 
 
+def renormalised(args: Args) -> Outcome:
+    """the tensor itself; rows whose elements share memory may be refused, as the data has it"""
+    rows = args.ranked(rank=2)
+    exists = MAYBE if has_overlap(rows.replace(rows.dims[1:]), args.facts) is YES else YES
+    return replace(itself(args), exists=exists)
+
+
 def replaced_by(args: Args) -> Outcome:
     """the tensor itself, over the memory and with the layout of another"""
     operand = args.operand()
@@ -97,7 +104,7 @@ op("fill_diagonal_(Tensor(a!) self, Scalar fill_value, bool wrap=False) -> Tenso
 op("apply_(Tensor(a!) self, Any callable) -> Tensor(a!)", alias=INPLACE, layout=written_silently, example="x.apply_(abs)")
 op("map_(Tensor(a!) self, Tensor tensor, Any callable) -> Tensor(a!)", alias=INPLACE, layout=written_silently, example="x.map_(x.clone(), max)")
 op("map2_(Tensor(a!) self, Tensor x, Tensor y, Any callable) -> Tensor(a!)", alias=INPLACE, layout=written_silently, example="x.map2_(x.clone(), x.clone(), lambda a, b, c: a)")
-op("embedding_renorm_(Tensor(a!) self, Tensor indices, float max_norm, float norm_type) -> Tensor(a!)", alias=INPLACE, layout=written_silently, example="torch.embedding_renorm_(x, torch.tensor([0]), 1.0, 2.0)")
+op("embedding_renorm_(Tensor(a!) self, Tensor indices, float max_norm, float norm_type) -> Tensor(a!)", alias=INPLACE, layout=renormalised, example="torch.embedding_renorm_(x, torch.tensor([0]), 1.0, 2.0)")
 op("zero_(Tensor(a!) self) -> Tensor(a!)", alias=INPLACE, layout=written_silently, example="x.zero_()")
 for _name, _parameters, _given in (
     ("normal_", "float mean=0, float std=1", ""), ("uniform_", "float from=0, float to=1", ""), ("cauchy_", "float median=0, float sigma=1", ""),

@@ -2,7 +2,16 @@
 
 from __future__ import annotations
 
-from torchlayout.layouts import contiguous, has_no_elements, preserved, same_layout, settle, unknown_strides, view
+from torchlayout.layouts import (
+    contiguous,
+    has_no_elements,
+    has_overlap,
+    preserved,
+    same_layout,
+    settle,
+    unknown_strides,
+    view,
+)
 from torchlayout.ops.derived import refuse_overlap
 from torchlayout.ops.formats import in_suggested_format
 from torchlayout.ops.table import Args, op
@@ -18,7 +27,7 @@ from torchlayout.ops.transfers import (
     replaced,
 )
 from torchlayout.ops.values import Alias, Operand, Outcome, Refused, Result, Unknowable, is_unknown
-from torchlayout.sizes import NO, YES, product
+from torchlayout.sizes import MAYBE, NO, YES, Truth, product
 
 FRESH = Alias.FRESH
 
@@ -130,26 +139,22 @@ def pairwise_distance(args: Args) -> Outcome:
 def embedding(args: Args) -> Outcome:
     """the indices' sizes and the weight's last one, packed"""
     weight = args["weight"]
-    refuse_renormalised(args)
     columns = args.ranked("weight", 2).sizes[1] if isinstance(weight, Operand) else args.facts.symbols.fresh("columns")
     dtype = weight.dtype if isinstance(weight, Operand) else None
-    return Result(contiguous((*args.layout("self").shape, columns)), dtype)
+    return Result(contiguous((*args.layout("self").shape, columns)), dtype, exists=renormalises(args))
 
 
-def refuse_renormalised(args: Args) -> None:
-    """With `max_norm`, rows that are too long are renormalised in place."""
-    if (
-        isinstance(args["weight"], Operand)
-        and args.values.get("max_norm") is not None
-        and not is_unknown(args["max_norm"])
-    ):
-        rows = args.ranked("weight", 2)
-        refuse_overlap(Operand(rows.replace(rows.dims[1:])), args.facts, "weight")
+def renormalises(args: Args) -> Truth:
+    """Whether the call succeeds: with `max_norm`, rows that are too long are renormalised in place, which rows whose
+    elements share memory refuse. Which are too long is data."""
+    if not isinstance(args["weight"], Operand) or args.values.get("max_norm") is None:
+        return YES
+    rows = args.ranked("weight", 2)
+    return MAYBE if has_overlap(rows.replace(rows.dims[1:]), args.facts) is YES else YES
 
 
 def embedding_bag(args: Args) -> Outcome:
     """one row for each bag, packed"""
-    refuse_renormalised(args)
     layout, columns = args.layout("self"), args.ranked("weight", 2).sizes[1]
     if args["offsets"] is None:
         bags = args.ranked("self", 2).sizes[0]
@@ -157,7 +162,7 @@ def embedding_bag(args: Args) -> Outcome:
         bags = args.ranked("offsets", 1).sizes[0] - (1 if args.flag("include_last_offset") else 0)
     else:
         raise Unknowable("the number of bags is not known")
-    return Result(contiguous((bags, columns)))
+    return Result(contiguous((bags, columns)), exists=renormalises(args))
 
 
 def one_hot(args: Args) -> Outcome:

@@ -10,6 +10,7 @@ from typing import Any
 from torchlayout.layouts import (
     Layout,
     contiguous,
+    is_contiguous,
     output_layout,
     permuted_contiguous,
     settle,
@@ -32,7 +33,7 @@ from torchlayout.ops.values import (
     Unknowable,
     is_unknown,
 )
-from torchlayout.sizes import Facts, Rest, Shape, Size
+from torchlayout.sizes import YES, Facts, Rest, Shape, Size
 
 FRESH = Alias.FRESH
 RNN = "torch.nn.utils.rnn."
@@ -179,9 +180,11 @@ def unpadded(args: Args) -> Outcome:
 
 
 def sequences_apart(args: Args) -> Outcome:
-    """a tensor for each sequence, packed"""
-    trailing = args.reaching(args.layout("padded_sequences"), 1).shape[2:]
-    return Many(Result(contiguous((args.facts.symbols.fresh("length"), *trailing))))
+    """a tensor for each sequence, packed where the padded one is or has three dimensions at most"""
+    layout = args.reaching(args.layout("padded_sequences"), 1)
+    shape = (args.facts.symbols.fresh("length"), *layout.shape[2:])
+    packed = is_contiguous(layout, args.facts) is YES or layout.rank in (2, 3)
+    return Many(Result(contiguous(shape) if packed else unknown_strides(shape)))
 
 
 def sequences_unpacked(args: Args) -> Outcome:
