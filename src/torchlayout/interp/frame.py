@@ -23,6 +23,11 @@ MAX_STEPS = 10_000
 """Nodes evaluated for one function that is looked at, with all that it calls; then the rest of it is unknown."""
 MAX_CALLER_STEPS = 1_000
 """The same for a function that is run only for what it hands to others."""
+MAX_CALL_STEPS = 1_000
+"""Nodes evaluated in functions that it calls, after which such calls are unknown, but those of functions that hold a
+sink word themselves."""
+MAX_CALLER_CALL_STEPS = 300
+"""The same for a function that is run only for what it hands to others."""
 MAX_FILE_STEPS = 200_000
 """Nodes evaluated for one file: twice what the longest model files take."""
 MAX_CALL_DEPTH = 7
@@ -63,6 +68,7 @@ class Run:
         self.symbols.device = options.device
         self.steps = 0
         self.limit = MAX_STEPS
+        self.call_limit = MAX_CALL_STEPS
         self.proving = True
         """Whether the proven world is worth running: what a public function is handed proves nothing of it."""
         self.total_steps = 0
@@ -79,6 +85,12 @@ class Run:
         self.known_returns = dict(options.known_returns)
         self.private: set[tuple[str, int]] = set()
         """Functions, by name and line, all of whose calls are run: what they are handed is all that they meet."""
+        self.call_steps = 0
+        """Steps in functions that the one being looked at has called."""
+        self.called_at: int | None = None
+        """Within such a call: the number of steps at its start."""
+        self.targets: set[Hashable] = set()
+        """Functions, by name and line, that hold a sink word."""
         self.alone: set[Hashable] = set()
         """Functions, by name and line, that are run on their own."""
         self.root: Hashable = None
@@ -102,7 +114,13 @@ class Run:
     def new_budget(self) -> None:
         """Begin to count the steps of another function."""
         self.total_steps += self.steps
-        self.steps = 0
+        self.steps = self.call_steps = 0
+        self.called_at = None
+
+    def follows(self, function: Hashable) -> bool:
+        """Whether a call of this function, by name and line, is still followed."""
+        inside = 0 if self.called_at is None else self.steps - self.called_at
+        return self.call_steps + inside <= self.call_limit or function in self.targets
 
     def step(self) -> None:
         self.steps += 1

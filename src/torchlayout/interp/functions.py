@@ -96,10 +96,12 @@ def call_function(
     """
     unknown = Opaque((fr.place(span), "call"), None)
     env = bind_parameters(function, args, kwargs, open_ended, st, fr, span)
-    if env is None or fr.depth >= MAX_CALL_DEPTH or _too_deep(function, fr):
+    if env is None or fr.depth >= MAX_CALL_DEPTH or _too_deep(function, fr) or not fr.run.follows(id_of(function)):
         fr.run.left_off = True
         if fr.depth >= MAX_CALL_DEPTH:
             fr.run.note(f"{fr.unit.path}: calls inside one another deeper than {MAX_CALL_DEPTH}")
+        given = [tensor for value in (*args, *kwargs.values()) for tensor in st.tensors_in(value)]
+        record.use(fr, given, "argument", function.name, None, span)
         forget([*args, *kwargs.values()], st, fr, span, everything=True)
         return unknown
     if isinstance(function.node, nodes.Function) and function.node.sliced:  # what is left out may take them
@@ -127,7 +129,13 @@ def call_function(
         paths=fr.paths,
     )
     fr.run.entered.add(id_of(function))
+    outermost = fr.run.called_at is None
+    if outermost:
+        fr.run.called_at = fr.run.steps
     value, end = run_body(function, env, st, inner)
+    if outermost and fr.run.called_at is not None:
+        fr.run.call_steps += fr.run.steps - fr.run.called_at
+        fr.run.called_at = None
     if end is not None:
         st.heap, st.facts, st.tests = end.heap, end.facts, end.tests
     unchanged = key is not None and all(st.heap.get(ref) is held for ref, held in before.items())

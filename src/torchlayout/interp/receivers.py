@@ -66,10 +66,13 @@ def _after_init(cls: Class, activity: Run) -> State:
         frame = Frame(
             activity, init.unit, "__init__", (("init", cls.name),), init.closure, owner=init.owner, receiver=receiver
         )
+        counted = activity.call_steps, activity.called_at
+        activity.call_steps, activity.called_at = 0, None
         try:
             _, end = run_body(init, own_arguments(init, receiver, state, frame), state, frame)
         except OutOfBudget:
             end = None
+        activity.call_steps, activity.called_at = counted
         state = end if end is not None else state
     return state
 

@@ -7,7 +7,16 @@ functions that call it, so that it is seen with the arguments that they hand ove
 from __future__ import annotations
 
 from torchlayout.interp.definitions import class_of, function_of, member
-from torchlayout.interp.frame import MAX_CALLER_STEPS, MAX_STEPS, Frame, Options, OutOfBudget, Run
+from torchlayout.interp.frame import (
+    MAX_CALL_STEPS,
+    MAX_CALLER_CALL_STEPS,
+    MAX_CALLER_STEPS,
+    MAX_STEPS,
+    Frame,
+    Options,
+    OutOfBudget,
+    Run,
+)
 from torchlayout.interp.functions import own_arguments, run_body
 from torchlayout.interp.leaving import forget_privacy, leave_off
 from torchlayout.interp.paths import merge_paths
@@ -29,7 +38,7 @@ def run(unit: Unit, options: Options) -> Trace:
     activity = Run(unit, options)
     targets = unit.outline.targets()
     activity.proving = any(not _is_public(e.name) and ".contiguous" in unit.outline.text(e) for e in targets)
-    activity.limit = MAX_CALLER_STEPS
+    activity.limit, activity.call_limit = MAX_CALLER_STEPS, MAX_CALLER_CALL_STEPS
     calling, alone = callers(unit, targets), telling(unit, targets)
     mark_needed(unit, {*calling, *alone})
     activity.private = {
@@ -37,11 +46,12 @@ def run(unit: Unit, options: Options) -> Trace:
         for entry in targets
         if not _is_public(entry.name) and not is_reached_otherwise(entry, unit, {*calling, *alone})
     }
+    activity.targets = {(entry.name, entry.node.lineno) for entry in targets}
     activity.alone = {(entry.name, entry.node.lineno) for entry in alone}
     for entry in calling:
         if (entry.name, entry.node.lineno) not in activity.entered:
             _look_at(entry, activity)
-    activity.proving, activity.limit = True, MAX_STEPS
+    activity.proving, activity.limit, activity.call_limit = True, MAX_STEPS, MAX_CALL_STEPS
     for entry in alone:
         _look_at(entry, activity)
     if unit.outline.module_sinks:
