@@ -189,3 +189,32 @@ def test_alternatives_are_bounded() -> None:
     trace, _ = lint(HEAD + "\n".join([*lines, "    reveal_layout(x)"]))
     (reveals,) = claims(trace).values()
     assert claim_text(reveals) == "[?, ?, ?, ?]"
+
+
+def helpers_that_call_helpers(lines: int) -> str:
+    """A target that calls a long helper first, then one more, and hands what it got on."""
+    return (
+        "import torch\n"
+        "def long(x):\n" + "    x = x + 1\n" * lines + "    return x.t()\n"
+        "def short(x):\n    return x.t()\n"
+        "def f(x: torch.Tensor, y: torch.Tensor):\n"
+        "    a = long(x)\n"
+        "    b = short(y)\n"
+        "    return b.view(-1)\n"
+    )
+
+
+def test_helpers_are_followed_as_far_as_their_budget(monkeypatch: pytest.MonkeyPatch) -> None:
+    _, within = lint(helpers_that_call_helpers(10))
+    assert [f.code for f in within] == ["LAY101"]
+    monkeypatch.setattr("torchlayout.interp.runner.MAX_CALL_STEPS", 20)
+    trace, beyond = lint(helpers_that_call_helpers(10))
+    assert beyond == []  # `short` was not followed, so `b` is unknown; `f` itself was
+    assert not any("left off" in note for note in trace.notes)
+
+
+def test_functions_with_a_sink_word_are_followed_beyond_that_budget(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("torchlayout.interp.runner.MAX_CALL_STEPS", 20)
+    text = helpers_that_call_helpers(10).replace("return x.t()\ndef f", "return x.view(3, 4).t()\ndef f")
+    _, found = lint(text)
+    assert [f.code for f in found] == ["LAY101"]

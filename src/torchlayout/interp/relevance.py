@@ -23,7 +23,7 @@ def mark_needed(unit: Unit, roots: Iterable[Entry]) -> None:
         return
     reach = _Reach(unit)
     reach.add(chosen)
-    if not computes_names(unit.outline.text(entry) for entry in reach.found):
+    if not computes_names(unit.outline.code(entry) for entry in reach.found):
         unit.whole = frozenset(chosen)
         unit.needed = frozenset(reach.words)
 
@@ -53,7 +53,7 @@ class _Reach:
     def _writes(self, method: Entry) -> bool:
         if method in self.found or method.is_class or method.name == "__init__":
             return False
-        return any(name in self.words for name in _SETS.findall(self.outline.text(method)))
+        return any(name in self.words for name in _SETS.findall(self.outline.code(method)))
 
     def _follow(self, pending: list[Entry]) -> None:
         while pending:

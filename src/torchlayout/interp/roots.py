@@ -21,7 +21,7 @@ _TURNING = (
 )
 _SLICE = (
     r"(?<=[\w\])])(?<!shape)(?<!size\(\))(?<!uple)(?<!Callable)\[\s*"
-    r"(?:[^\[\]\n\"'{}]*,\s*)?(?:\.\.\.|[^\[\]\n,\"'{}]*:)|,\s*(?::|\.\.\.)\s*[,\]]|::"
+    r"(?:[^\[\]\n\"'{}]*,\s*)?(?:\.\.\.|[^\[\]\n,\"'{}]*:)|\],\s*(?::|\.\.\.)\s*[,\]]|::"
 )
 STRIDED = re.compile(f"{_TURNING}|{_SLICE}")
 """Ways to make a tensor that is not packed."""
@@ -40,24 +40,22 @@ MAX_HOPS = 3
 FORWARDS = ("forward", "__call__")
 
 
-def telling(unit: Unit, targets: list[Entry]) -> list[Entry]:
+def telling(calls: Calls, targets: list[Entry]) -> list[Entry]:
     """The functions with a sink word that can have a finding when run on their own: those that make strided tensors,
     call something that does, or pack tensors. Packed arguments alone give none."""
-    calls = Calls(unit.outline)
     return [
         entry
         for entry in targets
-        if ALWAYS.search(unit.outline.text(entry)) or calls.is_strided(entry) or calls.is_strided_around(entry)
+        if ALWAYS.search(calls.outline.code(entry)) or calls.is_strided(entry) or calls.is_strided_around(entry)
     ]
 
 
-def callers(unit: Unit, targets: list[Entry]) -> list[Entry]:
+def callers(calls: Calls, targets: list[Entry]) -> list[Entry]:
     """Functions that call a target, directly or through others, and may hand it a strided tensor.
 
     The last in the file comes first: what stands later calls what stands before, so that most of the others are
     then seen from their own callers and need no second look.
     """
-    calls = Calls(unit.outline)
     wanted = set(targets)
     found: set[Entry] = set()
     pending = [(target, 1) for target in targets]
@@ -107,28 +105,33 @@ class Calls:
         self.outline = outline
         self.outermost = [entry for entry in outline.entries if not entry.is_class and not entry.nested]
         self._by_name: dict[str, list[Entry]] = {}
-        self._callers: dict[str, list[Entry]] = {}
-        self._mentions: dict[str, list[Entry]] = {}
+        self._naming: dict[str, list[Entry]] = {}
         self._strided: dict[Entry, bool] = {}
-        classes = {entry.name for entry in outline.entries if entry.is_class}
+        self._classes = {entry.name for entry in outline.entries if entry.is_class}
         for entry in self.outermost:
             self._by_name.setdefault(entry.name, []).append(entry)
-        names = self._by_name.keys()
-        for entry in self.outermost:
-            for name in outline.calls(entry) & names:
-                self._callers.setdefault(name, []).append(entry)
-            for name in outline.mentions(entry) & classes:
-                self._mentions.setdefault(name, []).append(entry)
+
+    def _mentioning(self, name: str) -> list[Entry]:
+        """Functions in whose code the name stands."""
+        known = self._naming.get(name)
+        if known is None:
+            known = self._naming[name] = [
+                entry
+                for entry in self.outermost
+                if name in self.outline.text(entry) and name in self.outline.mentions(entry)
+            ]
+        return known
 
     def callers(self, callee: Entry) -> list[Entry]:
         """Functions whose text calls the name; for a module's forward, those of modules that hold one of its class."""
         owner = callee.parent if callee.is_method else None
         if owner is not None and callee.name == "__init__":
-            return [entry for entry in self._mentions.get(owner.name, ()) if entry is not callee]
+            return [entry for entry in self._mentioning(owner.name) if entry is not callee]
         if owner is None or callee.name not in FORWARDS:
-            return [entry for entry in self._callers.get(callee.name, ()) if entry is not callee]
+            name = callee.name
+            return [e for e in self._mentioning(name) if e is not callee and name in self.outline.calls(e)]
         found: dict[Entry, None] = {}
-        for entry in self._mentions.get(owner.name, ()):
+        for entry in self._mentioning(owner.name):
             holder = entry.parent
             if entry.name == "__init__" and holder is not None:
                 found.update({e: None for e in holder.children if e.name in FORWARDS and e is not callee})
@@ -139,8 +142,8 @@ class Calls:
     def may_hand_over(self, caller: Entry, callee: Entry) -> bool:
         """Whether the caller, or something else that it calls, makes strided tensors, or tensors of known sizes."""
         if caller.name == "__init__" and caller.is_method:
-            return TURNED.search(self.outline.text(caller)) is not None
-        if self.is_strided(caller) or KNOWN.search(self.outline.text(caller)):
+            return TURNED.search(self.outline.code(caller)) is not None
+        if self.is_strided(caller) or KNOWN.search(self.outline.code(caller)):
             return True
         calls = caller.name in FORWARDS  # else modules whose class is mentioned are made, and seldom called
         return any(
@@ -164,7 +167,7 @@ class Calls:
         holder = caller.parent
         init = holder.child("__init__") if holder is not None else None
         mentioned = self.outline.mentions(init if init is not None else caller)
-        for name in mentioned & self._mentions.keys():
+        for name in mentioned & self._classes:
             owner = self.outline.find(name)
             if owner is not None and owner.is_class:
                 found.extend(child for child in owner.children if child.name in FORWARDS)
@@ -173,5 +176,5 @@ class Calls:
     def is_strided(self, entry: Entry) -> bool:
         known = self._strided.get(entry)
         if known is None:
-            known = self._strided[entry] = STRIDED.search(self.outline.text(entry)) is not None
+            known = self._strided[entry] = STRIDED.search(self.outline.code(entry)) is not None
         return known

@@ -22,7 +22,7 @@ from torchlayout.interp.leaving import forget_privacy, leave_off
 from torchlayout.interp.paths import merge_paths
 from torchlayout.interp.receivers import MAX_SUBCLASSES, heirs, initialised, self_of
 from torchlayout.interp.relevance import mark_needed
-from torchlayout.interp.roots import callers, is_handed_over, is_reached_otherwise, telling
+from torchlayout.interp.roots import Calls, callers, is_handed_over, is_reached_otherwise, telling
 from torchlayout.interp.state import State
 from torchlayout.interp.statements import execute_block
 from torchlayout.interp.trace import Loop, Trace
@@ -39,7 +39,8 @@ def run(unit: Unit, options: Options) -> Trace:
     targets = unit.outline.targets()
     activity.proving = any(not _is_public(e.name) and ".contiguous" in unit.outline.text(e) for e in targets)
     activity.limit, activity.call_limit = MAX_CALLER_STEPS, MAX_CALLER_CALL_STEPS
-    calling, alone = callers(unit, targets), telling(unit, targets)
+    calls = Calls(unit.outline)
+    calling, alone = callers(calls, targets), telling(calls, targets)
     mark_needed(unit, {*calling, *alone})
     activity.private = {
         (entry.name, entry.node.lineno)

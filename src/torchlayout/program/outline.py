@@ -22,6 +22,7 @@ from torchlayout.program.scan import Scan
 from torchlayout.program.source import Source
 
 _MENTION = re.compile(r"[^\W\d]\w*")
+_REMARK = re.compile(r"^[ \t]*#.*\n", re.MULTILINE)
 _CALLED = re.compile(r"\b([^\W\d]\w*)\s*\(")
 
 
@@ -43,6 +44,7 @@ class Outline:
         self.module_sinks: list[int] = []
         """Lines of module level that hold a sink word."""
         self._words: frozenset[str] | None = None
+        self._code: dict[Entry, str] = {}
         self._calls: dict[Entry, frozenset[str]] = {}
         self._mentions: dict[Entry, frozenset[str]] = {}
         Scan(self).run()
@@ -97,7 +99,7 @@ class Outline:
             if _in_docstring(self.tree if owner is None else owner.node, line):
                 continue
             if owner not in counts:
-                counts[owner] = _counts(sinks, text if owner is None else self.text(owner))
+                counts[owner] = _counts(sinks, text if owner is None else self.code(owner))
             if counts[owner]:
                 (self.module_sinks if owner is None else owner.sinks).append(line)
 
@@ -112,18 +114,33 @@ class Outline:
     def text(self, entry: Entry) -> str:
         return self.source.lines(entry.start, entry.end)
 
+    def code(self, entry: Entry) -> str:
+        """The same without its docstring and without lines that hold only a comment."""
+        found = self._code.get(entry)
+        if found is None:
+            first = _docstring(entry.node)
+            found = self.text(entry)
+            end = 0 if first is None else first.end_lineno or first.lineno
+            alone = len(entry.node.body) == 1 or entry.node.body[1].lineno > end
+            if first is not None and first.lineno > entry.node.lineno and alone:
+                found = self.source.lines(entry.start, first.lineno - 1) + self.source.lines(end + 1, entry.end)
+            if "#" in found:
+                found = _REMARK.sub("", found)
+            self._code[entry] = found
+        return found
+
     def calls(self, entry: Entry) -> frozenset[str]:
         """Names written as `name(` or `.name(` in the entry's lines, its own definition included."""
         found = self._calls.get(entry)
         if found is None:
-            found = self._calls[entry] = frozenset(_CALLED.findall(self.text(entry)))
+            found = self._calls[entry] = frozenset(_CALLED.findall(self.code(entry)))
         return found
 
     def mentions(self, entry: Entry) -> frozenset[str]:
         """All words in the entry's lines."""
         found = self._mentions.get(entry)
         if found is None:
-            found = self._mentions[entry] = frozenset(_MENTION.findall(self.text(entry)))
+            found = self._mentions[entry] = frozenset(_MENTION.findall(self.code(entry)))
         return found
 
     @cached_property
@@ -137,42 +154,17 @@ class Outline:
         """The offsets at which a word stands, wherever in the text."""
         return self._places.get(name, [])
 
-    def helpers(self, entry: Entry) -> list[Entry]:
-        """Functions and classes of this file whose name the entry's text mentions, itself left out."""
-        mentioned = self.mentions(entry)
-        inside = set(entry.within())
-        return [other for other in self.entries if other.name in mentioned and other not in inside]
 
-    def callers(self, entry: Entry) -> list[Entry]:
-        """Outermost functions that mention the entry's name, directly or through others, in order of lines.
-
-        A class is reached through any function that mentions it; one that mentions a class reaches its
-        `__init__` and `forward` too.
-        """
-        outermost = [other for other in self.entries if not other.is_class and not other.nested]
-        found: set[Entry] = set()
-        pending = [entry]
-        while pending:
-            callee = pending.pop()
-            names = {callee.name}
-            if callee.is_method and callee.parent is not None and callee.name in ("__init__", "__call__", "forward"):
-                names = {callee.parent.name, callee.name}
-            for other in outermost:
-                if other not in found and other is not entry and other is not callee:
-                    if not names.isdisjoint(self.mentions(other)):
-                        found.add(other)
-                        pending.append(other)
-        return [other for other in outermost if other in found]
+def _docstring(definition: ast.Module | ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) -> ast.stmt | None:
+    first = definition.body[0]
+    if isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant) and isinstance(first.value.value, str):
+        return first
+    return None
 
 
 def _in_docstring(definition: ast.Module | ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef, line: int) -> bool:
-    first = definition.body[0]
-    return (
-        isinstance(first, ast.Expr)
-        and isinstance(first.value, ast.Constant)
-        and isinstance(first.value.value, str)
-        and first.lineno <= line <= (first.end_lineno or first.lineno)
-    )
+    first = _docstring(definition)
+    return first is not None and first.lineno <= line <= (first.end_lineno or first.lineno)
 
 
 def _counts(sinks: Sinks, text: str) -> bool:

@@ -63,11 +63,12 @@ def run_rules(trace: Trace, unit: Unit, codes: Iterable[str], options: Options |
     """The findings of the given codes in the trace's own file, in order of place."""
     from torchlayout.rules.seen import Seen
 
-    seen = Seen(trace, unit, options or Options())
+    options = options or Options()
+    seen = Seen(trace, unit, options)
     wanted = frozenset(codes)
     found: list[Finding] = []
     for code in sorted(_with_rivals(wanted)):
-        if code in BY_CODE:
+        if code in BY_CODE and (options.need_contiguous or _counts_in(unit.text, BY_CODE[code])):
             found.extend(BY_CODE[code].check(seen))
     held = {(finding.span, finding.code) for finding in found}
     kept = {f.sort_key(): f for f in found if f.code in wanted and not _yields(f, held)}
@@ -89,9 +90,14 @@ def sink_words(codes: Iterable[str], text: str | None = None) -> frozenset[str]:
     words: set[str] = set()
     for code in codes:
         rule = BY_CODE.get(code)
-        if rule is not None and (text is None or not rule.beside or any(word in text for word in rule.beside)):
+        if rule is not None and (text is None or _counts_in(text, rule)):
             words.update(rule.words)
     return frozenset(words)
+
+
+def _counts_in(text: str, rule: Rule) -> bool:
+    """Whether a file with this text holds one of the words beside which the rule's own count."""
+    return not rule.beside or any(word in text for word in rule.beside)
 
 
 __all__ = ["BY_CODE", "PRECEDENCE", "RULES", "Options", "Rule", "run_rules", "sink_words"]

@@ -141,8 +141,9 @@ clear(torch.randn(3, 4))
         for site in seen.sites:
             cases = [case for _, case in assumed_cases(site) if not case.weak] if _may_copy(site) else []
             copied = [copies(case) for case in cases]
-            if any(copied) and not may_be_kept_unseen(seen, site):
-                for write in lost_writes(seen, site.key):
+            writes = lost_writes(seen, site.key) if any(copied) else []
+            if writes and not may_be_kept_unseen(seen, site):
+                for write in writes:
                     if not (site.name == "[]" and write.name in AUGMENTED):
                         yield self.finding(seen, site, write, all(copied))
 

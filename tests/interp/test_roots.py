@@ -1,0 +1,81 @@
+"""Which functions are looked at, told from the text."""
+
+from __future__ import annotations
+
+import pytest
+
+from torchlayout.interp.roots import MAX_HOPS, Calls, callers, telling
+from torchlayout.program.unit import Unit
+
+
+def roots(text: str) -> tuple[list[str], list[str]]:
+    """The callers and the functions that are run on their own."""
+    unit = Unit("x", text)
+    unit.mark_sinks([".view(", ".contiguous"])
+    targets, calls = unit.outline.targets(), Calls(unit.outline)
+    found = callers(calls, targets), telling(calls, targets)
+    return [e.qualname for e in found[0]], [e.qualname for e in found[1]]
+
+
+FLAT = "def flat(x):\n    return x.view(-1)\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("def f(x):\n    return x.t().view(-1)\n", ["f"]),
+        ("def f(x):\n    return x[:, 1:].view(-1)\n", ["f"]),
+        ("def f(x, i):\n    return x[i[0], :].view(-1)\n", ["f"]),
+        ("def f(x):\n    return x.contiguous()\n", ["f"]),
+        ("def turn(x):\n    return x.t()\ndef f(x):\n    return turn(x).view(-1)\n", ["f"]),
+        (FLAT, []),
+        ("def f(x: tuple[int, ...], g: Callable[..., int]):\n    return x.view(-1)\n", []),
+        ("def f(x):\n    return x.view(*x.shape[:2], -1)\n", []),
+        ("def f(x):\n    return g({'a': [1, 2], 'b': [3]}).view(-1)\n", []),
+        ('def f(x):\n    """As x.t()[:, 1:]."""\n    # x.t()\n    return x.view(-1)\n', []),
+    ],
+)
+def test_what_may_meet_something_strided_on_its_own(text: str, expected: list[str]) -> None:
+    assert roots(text)[1] == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("def f(x):\n    return flat(x[:, 1:])\n", ["f"]),
+        ("def f():\n    return flat(torch.zeros(2, 3))\n", ["f"]),
+        ("def turn(x):\n    return x.t()\ndef f(x):\n    return flat(turn(x))\n", ["f"]),
+        ("def f(x):\n    return flat(x)\n", []),
+        ("def f(x):\n    return x.t()\n", []),
+        ('def f(x):\n    """Like flat(x.t())."""\n    return x.t()\n', []),
+        ("class A:\n    def __init__(self, n):\n        self.w = torch.zeros(n)\n        flat(self.w)\n", []),
+        ("class A:\n    def __init__(self, n):\n        flat(torch.eye(n).t())\n", ["A.__init__"]),
+    ],
+)
+def test_callers_that_may_hand_over_something_strided(text: str, expected: list[str]) -> None:
+    assert roots(FLAT + text)[0] == expected
+
+
+MODULES = """\
+class Inner(nn.Module):
+    def forward(self, x):
+        return x.view(-1)
+class Outer(nn.Module):
+    def __init__(self):
+        self.inner = Inner()
+    def forward(self, x):
+        return self.inner(x.transpose(1, 2))
+def make():
+    return Outer()
+"""
+
+
+def test_a_module_is_called_by_the_forward_of_what_holds_it() -> None:
+    assert roots(MODULES) == (["Outer.forward"], [])
+
+
+def test_calls_are_followed_back_so_far() -> None:
+    text = FLAT + "".join(
+        f"def f{number}(x):\n    return {f'f{number - 1}' if number else 'flat'}(x.t())\n" for number in range(6)
+    )
+    assert roots(text)[0] == [f"f{number}" for number in reversed(range(MAX_HOPS))]
