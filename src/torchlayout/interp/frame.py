@@ -27,7 +27,7 @@ MAX_CALL_STEPS = 1_000
 """Nodes evaluated in functions that it calls, after which such calls are unknown, but those of functions that hold a
 sink word themselves."""
 MAX_CALLER_CALL_STEPS = 300
-"""The same for a function that is run only for what it hands to others."""
+"""The same for a function that is run only for what it hands to others, and for the `__init__` of a class."""
 MAX_FILE_STEPS = 200_000
 """Nodes evaluated for one file: twice what the longest model files take."""
 MAX_CALL_DEPTH = 7
