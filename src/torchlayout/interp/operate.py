@@ -115,7 +115,8 @@ def _replaced(value: Value, ident: Hashable, after: Tensor, facts: Facts, depth:
     if isinstance(value, Opaque):
         if value.key == ident:
             return replace(after, ident=ident)
-        tensor = as_tensor(value, facts) if value.key in objects(ident) else None
+        may_be = not objects(value.key).isdisjoint(objects(ident))
+        tensor = as_tensor(value, facts) if may_be else None
         value = value if tensor is None else tensor
     if isinstance(value, Tensor):
         if value.ident == ident:

@@ -12,6 +12,7 @@ from typing import Any
 from torchlayout.interp import record
 from torchlayout.interp.builtin_calls import MAX_RANGE, iterate
 from torchlayout.interp.definitions import local_class, make_function, rebound_names
+from torchlayout.interp.earlier import Carried
 from torchlayout.interp.expressions import binary, evaluate, note_guards
 from torchlayout.interp.frame import MAX_ROUNDS, MAX_WIDENED_ROUNDS, Frame, LoopFrame, OutOfBudget
 from torchlayout.interp.guards import find_guard, find_statement_guard
@@ -463,6 +464,7 @@ def _fixpoint(
     head = st
     last: State | None = None
     key = (fr.place(span), "head")
+    carried = Carried(fr.unit.path, _block_span(span, body), fr.context)
     for turn in range(MAX_ROUNDS + MAX_WIDENED_ROUNDS):
         loop.breaks.clear()
         state = head.copy()
@@ -472,7 +474,7 @@ def _fixpoint(
         loop.continues.clear()
         if last is None:
             break
-        joined = join_states(head, last.copy(), key)
+        joined = join_states(head, carried.over(head, last.copy()), key)
         assert joined is not None
         settled_already = joined.same_as(head)
         if not settled_already and turn >= MAX_ROUNDS - 1:
@@ -487,7 +489,7 @@ def _fixpoint(
         head = joined
     if once:
         return last
-    return join_states(head, last, (key, "exit"))
+    return head if last is None else join_states(st, last, (key, "exit"))
 
 
 _EXECUTORS: dict[type, Callable[[Any, State, Frame], State | None]] = {

@@ -25,6 +25,7 @@ from torchlayout.interp.values import (
     Union_,
     Value,
     join_all,
+    objects,
 )
 from torchlayout.interp.values import Sequence as SequenceValue
 from torchlayout.interp.values import Slice as SliceValue
@@ -68,7 +69,7 @@ def as_tensor(value: Value, facts: Facts) -> Tensor | None:
         proven = Operand(unknown_layout(value.key, facts, name), numpy=numpy, device=device)
         layout = proven.layout if value.strided else contiguous((rest,))
         assumed = Operand(layout, numpy=numpy, weak=value.weak, device=device)
-        storages: frozenset[Hashable] = frozenset([("storage", value.key)])
+        storages: frozenset[Hashable] = frozenset([("storage", key) for key in objects(value.key)])
         return Tensor((proven,), (assumed,), value.key, storages, value.origin)
     if isinstance(value, Union_):
         tensors = [t for t in (as_tensor(v, facts) for v in value.choices) if t is not None]

@@ -306,8 +306,21 @@ class Either:
     idents: frozenset[Hashable]
 
 
+@struct(frozen=True, slots=True)
+class Earlier:
+    """The key of what a loop made in an earlier turn (see `earlier`)."""
+
+    loop: Hashable
+    at: tuple[Hashable, ...]
+    """The name that holds it, and the way to it from there."""
+    key: Hashable
+    """What it went by in the turn that made it."""
+
+
 def objects(ident: Hashable) -> frozenset[Hashable]:
     """The objects that a tensor of this identity may be."""
+    if isinstance(ident, Earlier):
+        return frozenset([ident, ident.key])
     return ident.idents if isinstance(ident, Either) else frozenset([ident])
 
 
