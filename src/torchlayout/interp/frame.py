@@ -27,7 +27,7 @@ MAX_CALL_STEPS = 1_000
 """Nodes evaluated in functions that it calls, after which such calls are unknown, but those of functions that hold a
 sink word themselves."""
 MAX_CALLER_CALL_STEPS = 300
-"""The same for a function that is run only for what it hands to others, and for the `__init__` of a class."""
+"""The same for a function that is run only for what it hands to others."""
 MAX_FILE_STEPS = 200_000
 """Nodes evaluated for one file: twice what the longest model files take."""
 MAX_CALL_DEPTH = 7
@@ -87,6 +87,11 @@ class Run:
         """Functions, by name and line, all of whose calls are run: what they are handed is all that they meet."""
         self.call_steps = 0
         """Steps in functions that the one being looked at has called."""
+        self.cut_short = False
+        """Some call of the function being looked at, or of the `__init__` of its class, was not followed, for want of
+        steps."""
+        self.cut_classes: set[Class] = set()
+        """Classes of whose `__init__` that is true."""
         self.called_at: int | None = None
         """Within such a call: the number of steps at its start."""
         self.targets: set[Hashable] = set()
@@ -116,11 +121,17 @@ class Run:
         self.total_steps += self.steps
         self.steps = self.call_steps = 0
         self.called_at = None
+        self.cut_short = False
 
     def follows(self, function: Hashable) -> bool:
         """Whether a call of this function, by name and line, is still followed."""
         inside = 0 if self.called_at is None else self.steps - self.called_at
-        return self.call_steps + inside <= self.call_limit or function in self.targets
+        if function in self.targets and not (self.cut_short and function in self.alone):
+            return True  # of one that has a run of its own, arguments of which little is known tell nothing new
+        if self.call_steps + inside <= self.call_limit and function not in self.targets:
+            return True
+        self.cut_short = True
+        return False
 
     def step(self) -> None:
         self.steps += 1

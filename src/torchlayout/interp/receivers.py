@@ -12,7 +12,7 @@ import ast
 from collections.abc import Hashable, Iterable, Iterator
 
 from torchlayout.interp.definitions import member
-from torchlayout.interp.frame import MAX_CALLER_CALL_STEPS, Frame, OutOfBudget, Run
+from torchlayout.interp.frame import Frame, OutOfBudget, Run
 from torchlayout.interp.functions import own_arguments, run_body
 from torchlayout.interp.state import State, cap, settled
 from torchlayout.interp.trace import Trace
@@ -55,6 +55,7 @@ def initialised(cls: Class, activity: Run) -> tuple[dict[Hashable, Value], Facts
         _put_writes(cls, state, activity)
         known = activity.attributes[cls] = (state.heap, state.facts)
     heap, facts = known
+    activity.cut_short = activity.cut_short or cls in activity.cut_classes
     return dict(heap), facts.copy()
 
 
@@ -66,14 +67,15 @@ def _after_init(cls: Class, activity: Run) -> State:
         frame = Frame(
             activity, init.unit, "__init__", (("init", cls.name),), init.closure, owner=init.owner, receiver=receiver
         )
-        counted = activity.call_steps, activity.called_at, activity.call_limit
+        counted = activity.call_steps, activity.called_at
         activity.call_steps, activity.called_at = 0, None
-        activity.call_limit = min(activity.call_limit, MAX_CALLER_CALL_STEPS)
         try:
             _, end = run_body(init, own_arguments(init, receiver, state, frame), state, frame)
         except OutOfBudget:
             end = None
-        activity.call_steps, activity.called_at, activity.call_limit = counted
+        activity.call_steps, activity.called_at = counted
+        if activity.cut_short:
+            activity.cut_classes.add(cls)
         state = end if end is not None else state
     return state
 

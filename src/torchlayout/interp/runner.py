@@ -52,6 +52,8 @@ def run(unit: Unit, options: Options) -> Trace:
     for entry in calling:
         if (entry.name, entry.node.lineno) not in activity.entered:
             _look_at(entry, activity)
+            if activity.cut_short:
+                leave_off(activity)
     activity.proving, activity.limit, activity.call_limit = True, MAX_STEPS, MAX_CALL_STEPS
     for entry in alone:
         _look_at(entry, activity)
