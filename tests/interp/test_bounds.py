@@ -218,3 +218,30 @@ def test_functions_with_a_sink_word_are_followed_beyond_that_budget(monkeypatch:
     text = helpers_that_call_helpers(10).replace("return x.t()\ndef f", "return x.view(3, 4).t()\ndef f")
     _, found = lint(text)
     assert [f.code for f in found] == ["LAY101"]
+
+
+CUT = """\
+import torch
+
+def prepare(x):
+    x = x + 1
+    x = x + 2
+    return x.transpose(0, 1)
+
+def show(parts: torch.Tensor):
+    a, b, c = parts.shape
+    print(parts.transpose(1, 2).view(a, b * c))
+
+def main(y):
+    prepare(y)
+    show(prepare(y))
+"""
+
+
+@pytest.mark.parametrize("steps", [300, 2])
+def test_callers_that_are_cut_short_take_nothing_away(steps: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("torchlayout.interp.runner.MAX_CALLER_CALL_STEPS", steps)
+    trace, found = lint(CUT)
+    assert [f.code for f in found] == ["LAY101"]
+    contexts = [context for site in trace.sites.values() for context in site.visits]
+    assert any("main" in str(context) for context in contexts) is (steps == 300)
