@@ -28,9 +28,11 @@ from torchlayout.interp.values import (
     join,
     join_all,
 )
+from torchlayout.layouts import Layout, contiguous, is_dense, unknown_strides
 from torchlayout.ops import Alias, DType, find_method
 from torchlayout.ops.values import is_unknown
 from torchlayout.program.nodes import Span
+from torchlayout.sizes import NO, YES, Facts
 from torchlayout.structs import replace
 
 VIEW_ATTRIBUTES = frozenset({"T", "mT", "H", "mH", "data", "real", "imag"})
@@ -67,7 +69,7 @@ def get_attribute(value: Value, name: str, span: Span, st: State, fr: Frame) -> 
 def _of_tensor(value: Tensor, name: str, span: Span, st: State, fr: Frame) -> Value:
     if name == "shape":
         record.use(fr, [value], "read", "shape", None, span)
-        shape = shapes.shape_of(value, st.facts, value.ident)
+        shape = shapes.shape_of(value, st.facts, value.ident, fr.run.proving)
         return Opaque((value.ident, "shape")) if shape is None else shapes.as_sequence(shape)
     if name in QUIET_ATTRIBUTES:
         record.use(fr, [value], "read", name, None, span)
@@ -76,7 +78,7 @@ def _of_tensor(value: Tensor, name: str, span: Span, st: State, fr: Frame) -> Va
             return dtype
         return Opaque((value.ident, name), kind="bool" if name.startswith("is_") else None)
     if name == "grad":
-        return _gradient(value, span, fr)
+        return _gradient(value, span, st, fr)
     if find_method(name, value.numpy) and name not in VIEW_ATTRIBUTES:
         return Bound(value, name, span)
     found = read_attribute(fr, st, value, name, span)
@@ -85,13 +87,30 @@ def _of_tensor(value: Tensor, name: str, span: Span, st: State, fr: Frame) -> Va
     return Bound(value, name, span) if found is None else found
 
 
-def _gradient(value: Tensor, span: Span, fr: Frame) -> Value:
-    """`p.grad`: None, or laid out as its parameter (autograd accumulates it in the parameter's strides)."""
+def _gradient(value: Tensor, span: Span, st: State, fr: Frame) -> Value:
+    """`p.grad`: None, or of the shape of p. Nothing is proven of its strides, which anybody may have set."""
+    if ("grad", value.ident) in st.heap:  # set by hand, at least on some path
+        return Union_((None, Opaque((fr.place(span), "grad"), kind="tensor")))
+    facts = st.facts.assumed_world
+    proven = [replace(operand, layout=unknown_strides(operand.layout.shape)) for operand in value.proven]
+    assumed = [
+        replace(operand, layout=layout)
+        for operand in value.assumed
+        for layout in _accumulated(operand.layout, value.parameter, facts)
+    ]
     gradient = Tensor(
-        value.proven, value.assumed, (value.ident, "grad"), frozenset([(value.ident, "grad")]), value.origin,
-        frozenset([fr.site(span)]), True,
+        tuple(dict.fromkeys(proven)), tuple(dict.fromkeys(assumed)), (value.ident, "grad"),
+        frozenset([(value.ident, "grad")]), value.origin, frozenset([fr.site(span)]), True,
     )  # fmt: skip
     return Union_((None, gradient))
+
+
+def _accumulated(layout: Layout, leaf: bool, facts: Facts) -> list[Layout]:
+    """How autograd lays out a gradient: that of a leaf as the leaf is if that is dense, any other packed."""
+    packed = contiguous(layout.shape)
+    dense = is_dense(layout, facts)
+    kept = Layout(layout.dims) if dense is YES else packed if dense is NO else unknown_strides(layout.shape)
+    return [kept] if leaf else [kept, packed]
 
 
 def _of_opaque(value: Opaque, name: str, span: Span, st: State, fr: Frame) -> Value:
@@ -185,6 +204,8 @@ def set_attribute(value: Value, name: str, new: Value, span: Span, st: State, fr
         st.heap[value.ref] = before.put(name, _named(new, value, name))
     elif isinstance(value, Union_):
         _set_on_one_of(value, name, new, span, st, fr)
+    elif name == "grad" and isinstance(value, Tensor):
+        st.heap["grad", value.ident] = new
     elif name == "data" and (isinstance(value, Tensor) or _is_used_as_tensor(value, new, st)):
         from torchlayout.interp.operate import replace_everywhere
 

@@ -19,7 +19,7 @@ from torchlayout.interp.values import (
 )
 from torchlayout.interp.values import Sequence as SequenceValue
 from torchlayout.layouts import is_contiguous, unknown_layout
-from torchlayout.ops import Alias, Alternatives, Fields, Operand, Outcome, Refused, Result
+from torchlayout.ops import UNKNOWN, Alias, Alternatives, Fields, Operand, Outcome, Refused, Result
 from torchlayout.ops import Many as ManyOutcome
 from torchlayout.ops.values import is_unknown
 from torchlayout.sizes import MAYBE, NO, YES, Facts, Poly, Rest
@@ -89,6 +89,8 @@ class Maker:
         if isinstance(first, bool) and any(outcome is not first for outcome in proven):
             return Opaque((self.place, "result", *part), kind="bool")  # both branches of a test can happen
         if all(type(o) is type(first) and o == first for o in plain):
+            if isinstance(first, (int, Poly)) and any(other != first for other in proven):
+                return self.facts.symbols.stand_in((self.place, "size", *part), first)
             return first
         return self._differing_sizes(plain, part)
 
@@ -113,10 +115,10 @@ class Maker:
             return Many(self.value([], everything, weak, (*part, "item")), "tuple")
         fitting = [o for o in proven if type(o) is type(first) and len(_items(o)) == count]
         if len(fitting) != len(proven):
-            fitting = []
+            fitting, proven = [], (UNKNOWN,)
         items: list[Value] = []
         for i in range(count):
-            below = [a for o in fitting for a in _flatten(_items(o)[i])]
+            below = [a for o in fitting for a in _flatten(_items(o)[i])] if fitting else list(proven)
             above = [(a, w) for o, w in known for a in _flatten(_items(o)[i])]
             items.append(self.value(below, above, weak, (*part, i)))
         return SequenceValue(kind, tuple(items), names)

@@ -112,7 +112,7 @@ def forget_layout(tensor: Tensor, st: State, fr: Frame, node: nodes.Call) -> Ten
 
 
 def _size(tensor: Tensor, arguments: Arguments, st: State, fr: Frame, node: nodes.Call) -> Value:
-    shape = shapes.shape_of(tensor, st.facts, tensor.ident)
+    shape = shapes.shape_of(tensor, st.facts, tensor.ident, fr.run.proving)
     index = arguments.args[0] if arguments.args else arguments.kwargs.get("dim")
     if shape is None:
         return Opaque((tensor.ident, "shape", index if isinstance(index, int) else None), None)

@@ -6,11 +6,41 @@ from collections.abc import Hashable
 
 from torchlayout.interp.values import Sequence, Tensor
 from torchlayout.layouts import settle_shape, unknown_strides, with_leading, with_rank, with_trailing
-from torchlayout.sizes import Facts, Rest, Shape
+from torchlayout.sizes import Facts, Rest, Shape, Size
 
 
-def shape_of(tensor: Tensor, facts: Facts, key: Hashable) -> Shape | None:
-    """The shape on which all alternatives agree; where only ranks agree, sizes that differ become unknowns."""
+def shape_of(tensor: Tensor, facts: Facts, key: Hashable, proving: bool) -> Shape | None:
+    """The shape on which all alternatives agree; where only ranks agree, sizes that differ become unknowns.
+
+    Sizes are those of the assumed world. Where it is also to be told what is proven (`proving`), one that not every
+    proven alternative has counts in the assumed world only.
+    """
+    shape = _in_common(tensor, facts, key)
+    if shape is None or not proving or tensor.proven is tensor.assumed:
+        return shape
+    proven = [settle_shape(operand.layout.shape, facts) for operand in tensor.proven]
+    if all(other == shape for other in proven):
+        return shape
+    return tuple(
+        extent
+        if isinstance(extent, Rest) or all(_has(other, extent, place, shape) for other in proven)
+        else facts.symbols.stand_in((key, "size", place), extent)
+        for place, extent in enumerate(shape)
+    )
+
+
+def _has(other: Shape, extent: Size, place: int, shape: Shape) -> bool:
+    """Whether another shape has this size at the place where `shape` has it, counted from either end."""
+    for step in (1, -1):
+        before = place if step == 1 else len(shape) - 1 - place
+        part = other[::step][: before + 1]
+        exact = not any(isinstance(item, Rest) for item in (*part, *shape[::step][:before]))
+        if exact and len(part) == before + 1 and part[-1] == extent:
+            return True
+    return False
+
+
+def _in_common(tensor: Tensor, facts: Facts, key: Hashable) -> Shape | None:
     shapes = [settle_shape(operand.layout.shape, facts) for operand in tensor.assumed]
     first = shapes[0]
     if all(shape == first for shape in shapes[1:]):

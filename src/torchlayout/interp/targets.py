@@ -112,7 +112,7 @@ def _parts(
             middle = Sequence("list", tuple(items[star : len(items) - after]))
             return [*items[:star], middle, *items[len(items) - after :]]
     elif isinstance(value, Opaque) and value.key and isinstance(value.key, tuple) and value.key[-1] == "shape":
-        shape = _of_rank(value.key[0], count, st) if star is None and len(value.key) == 2 else None
+        shape = _of_rank(value.key[0], count, st, fr.run.proving) if star is None and len(value.key) == 2 else None
         sizes = None if shape is None else shapes.unpack(shape, count, st.facts, tuple(names))
         if sizes is not None:
             return list(sizes)
@@ -126,7 +126,7 @@ def _parts(
             for i, name in enumerate(names)]  # fmt: skip
 
 
-def _of_rank(ident: Hashable, rank: int, st: State) -> Shape | None:
+def _of_rank(ident: Hashable, rank: int, st: State, proving: bool) -> Shape | None:
     """The shape of the tensor of this identity, now that its rank is told: alternatives of other ranks are dropped."""
     tensor = next((v for v in st.env.values() if isinstance(v, Tensor) and v.ident == ident), None)
     if tensor is None:
@@ -136,7 +136,7 @@ def _of_rank(ident: Hashable, rank: int, st: State) -> Shape | None:
         return None
     tensor = with_operands(tensor, proven, assumed)
     replace_everywhere(st, ident, tensor)
-    return shapes.shape_of(tensor, st.facts, ident)
+    return shapes.shape_of(tensor, st.facts, ident, proving)
 
 
 def _ranked(operands: tuple[Operand, ...], rank: int, st: State) -> tuple[Operand, ...]:

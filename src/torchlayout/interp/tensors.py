@@ -192,7 +192,10 @@ def apply(
     if proving and all(_same_in_both(tensor) for tensor in tensors.values()) and _settled_outcomes(proven):
         assumed = proven
     else:
-        assumed = _cases(run, template, state.facts.assumed_world, False, first)
+        world = state.facts.assumed_world
+        if state.facts.symbols.standing:
+            template = {name: _as_assumed(value, world) for name, value in template.items()}
+        assumed = _cases(run, template, world, False, first)
     value = gather(alias, proven, assumed, state.facts, place, site, tensors, origin_text)
     return Applied(value, proven, assumed, tensors)
 
@@ -263,6 +266,17 @@ def _resolve(value: Any, kind: str, facts: Facts) -> Any:
         return ManyOutcome(_resolve(value.item, kind, facts)) if kind == "Tensor" else UNKNOWN
     if isinstance(value, slice):
         return slice(*(_resolve(part, "int", facts) for part in (value.start, value.stop, value.step)))
+    return value
+
+
+def _as_assumed(value: Any, facts: Facts) -> Any:
+    """An argument with the sizes that only the assumed world knows."""
+    if isinstance(value, Poly):
+        return facts.normal(value)
+    if isinstance(value, tuple):
+        return tuple(_as_assumed(item, facts) for item in value)
+    if isinstance(value, slice):
+        return slice(*(_as_assumed(part, facts) for part in (value.start, value.stop, value.step)))
     return value
 
 

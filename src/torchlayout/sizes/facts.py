@@ -145,7 +145,9 @@ class Facts:
     # ------------------------------------------------------------ normal form
     def normal(self, size: Size) -> Size:
         """The size with everything known about its atoms put in."""
-        if not self.rewrites or isinstance(size, int) or self.rewrites.keys().isdisjoint(size.atoms()):
+        if isinstance(size, int) or not (self.rewrites or (self.assumed and self.symbols.standing)):
+            return size
+        if self.rewrites.keys().isdisjoint(size.atoms()) and not self._has_standing(size):
             return size
         found: Size | None = self._answers.get(("normal", size, 0))
         if found is None:
@@ -155,10 +157,20 @@ class Facts:
     def _normal(self, size: Size) -> Size:
         known = self.rewrites.keys()
         for _ in range(MAX_REWRITES):
-            if isinstance(size, int) or known.isdisjoint(size.atoms()):
+            if isinstance(size, int):
                 break
-            size = substitute(size, self.rewrites)
+            if self._has_standing(size):
+                size = substitute(size, self.symbols.standing)
+            elif not known.isdisjoint(size.atoms()):
+                size = substitute(size, self.rewrites)
+            else:
+                break
         return size
+
+    def _has_standing(self, size: Poly) -> bool:
+        """Whether the assumed world knows more of a size (see `Symbols.stand_in`)."""
+        standing = self.symbols.standing
+        return self.assumed and bool(standing) and not standing.keys().isdisjoint(size.atoms())
 
     def render(self, size: Size) -> str:
         """As people write it; a size that the code has a name for goes by that name."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Mapping
 from typing import Union
 
-from torchlayout.sizes.polynomial import Atom, Poly, of_atom
+from torchlayout.sizes.polynomial import Atom, Poly, Size, of_atom, render
 
 
 class Rest:
@@ -43,6 +43,8 @@ class Symbols:
         """The device that tensors are taken to live on."""
         self.failures: list[str] = []
         """What went wrong inside operators of the table: their results are then unknown."""
+        self.standing: dict[Atom, Size] = {}
+        """Unknowns that stand for a size that only the assumed world knows, and that size."""
         self.place: Hashable = None
         """Where in the program the operator stands that is being applied: part of the key of `fresh` unknowns."""
 
@@ -59,6 +61,14 @@ class Symbols:
         if found is None:
             found = self._atoms[key] = Atom(len(self._atoms), key, name, least, self)
         return of_atom(found)
+
+    def stand_in(self, key: Hashable, size: Size) -> Poly:
+        """An unknown that is this size in the assumed world, and any size in the proven one."""
+        name = None if isinstance(size, int) else render(size)
+        made = self.atom(("assumed", key, size), None if name == "?" else name)
+        (atom,) = made.atoms()
+        self.standing[atom] = size
+        return made
 
     def knows_rest(self, key: Hashable) -> bool:
         """Whether this key has been asked for a run of dimensions."""
