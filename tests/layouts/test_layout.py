@@ -140,6 +140,7 @@ def test_what_is_known_is_put_in(offset: Size | None) -> None:
     known = offset if offset is not B else 5
     assert settle(loose, facts) == strided((5, 3), (1, 5), known)
     assert settle(packed, facts) == contiguous((5, 3), known)
+    assert settle(contiguous((2, 3), offset), facts) == contiguous((2, 3), known)
     assert settle(constant, facts) == strided((2, 3), (1, 2), known)
     assert settle(unknown_strides((B,)), facts) == unknown_strides((5,))
 
@@ -150,6 +151,29 @@ def test_each_side_of_a_dimension_alone() -> None:
     assert settle(strided((B, 3), (2, 1)), facts) == strided((5, 3), (2, 1))
     assert settle(strided((4, 3), (B, 1)), facts) == strided((4, 3), (5, 1))
     assert settle(strided((C, 3), (7, 2)), facts) == strided((C, 3), (7, 2))
+
+
+def test_a_rank_that_is_known_though_no_size_is() -> None:
+    """On one path a size is known besides, and then the number of elements: where both meet, the rank is left."""
+    left, right = Facts(FACTS.symbols), Facts(FACTS.symbols)
+    for facts in (left, right):
+        facts.bind(X, (B, 3))
+    right.learn_equal(B, 2)
+    joined = left.join(right)
+    assert not joined.rewrites
+    assert settle(contiguous((X,)), joined) == contiguous((B, 3))
+    assert settle(unknown_strides((X,)), joined) == unknown_strides((B, 3))
+
+
+def test_an_unknown_run_of_dimensions_stays_one() -> None:
+    facts = Facts(FACTS.symbols)
+    y = FACTS.symbols.rest("y")
+    facts.learn_equal(C, 2)
+    loose = Layout((Dim(X.numel, C * 4, X), Dim(C, 3)))
+    assert settle(loose, facts) == Layout((Dim(X.numel, 8, X), Dim(2, 3)))
+    facts.bind(X, (B, y))
+    assert settle(loose, facts) == Layout((Dim(B, y.numel * 8), Dim(y.numel, 8, y), Dim(2, 3)))
+    assert settle(unknown_strides((X,)), facts) == unknown_strides((B, y))
 
 
 def test_the_answer_changes_with_what_is_known() -> None:

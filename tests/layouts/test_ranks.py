@@ -16,6 +16,7 @@ from torchlayout.layouts import (
     with_rank,
     with_trailing,
 )
+from torchlayout.layouts.ranks import next_to
 from torchlayout.sizes import YES, Facts, Rest, Size, single_atom
 
 
@@ -119,7 +120,7 @@ def test_leading_dimensions(before: int, behind: int, count: int, sizes: str | N
     [
         (0, 0, 0, "*"),
         (0, 0, 1, "*, x.size(-1)"),
-        (0, 0, 3, "*, x.size(-3), x.size(-2), x.size(-1)"),
+        (0, 0, 5, "*, x.size(-5), x.size(-4), x.size(-3), x.size(-2), x.size(-1)"),
         (0, 2, 1, "*, 7, 8"),
         (0, 2, 2, "*, 7, 8"),
         (0, 1, 3, "*, x.size(-2), x.size(-1), 7"),
@@ -153,6 +154,74 @@ def test_dimensions_that_are_named_one_after_the_other(facts: Facts) -> None:
     assert said(with_trailing(layout, 3, facts)) == "*, x.size(-3), x.size(-2), x.size(-1)"
     assert said(with_leading(layout, 0, facts)) == "*, x.size(-3), x.size(-2), x.size(-1)"
     assert with_leading(layout, 1, facts) is None  # there are four then, which may meet
+
+
+def test_names_count_from_the_end_of_the_whole_tensor(facts: Facts) -> None:
+    layout = tensor(facts)
+    for count in (1, 2, 4):
+        found = with_trailing(layout, count, facts)
+    assert said(found) == "*, x.size(-4), x.size(-3), x.size(-2), x.size(-1)"
+
+
+def test_names_count_from_its_beginning_too(facts: Facts) -> None:
+    layout = tensor(facts)
+    with_trailing(layout, 1, facts)
+    assert said(with_leading(layout, 2, facts)) == "x.size(0), x.size(1), *, x.size(-1)"
+
+
+@pytest.mark.parametrize("key", [("a", "b", "c"), ("a", "b"), 7, "abc", ("before", 1)])
+def test_keys_of_any_kind(key: object, facts: Facts) -> None:
+    rest = facts.symbols.rest(key, "x")  # type: ignore[arg-type]
+    assert repr(size_of(rest, -1, facts)) == "x.size(-1)" and repr(size_of(rest, 1, facts)) == "x.size(1)"
+    assert next_to(rest, facts) == ()
+
+
+def test_the_dimensions_beside_what_is_left(facts: Facts) -> None:
+    """Once both ends have been told: these two are one where the tensor has fewer dimensions than that."""
+    layout = tensor(facts)
+    rest = the_rest(layout)
+    assert rest is not None and next_to(rest, facts) == ()
+    for known, count in ((with_leading, 2), (with_trailing, 1)):
+        found = known(layout, count, facts)
+        assert found is not None
+        rest = the_rest(found)
+        assert rest is not None
+        beside = next_to(rest, facts)
+        assert beside == (() if known is with_leading else (found.sizes[1], found.sizes[3]))
+    other = contiguous((facts.symbols.rest("y", "y"),))
+    for known, count in ((with_trailing, 1), (with_trailing, 2), (with_leading, 1)):
+        found = known(other, count, facts)
+    assert found is not None
+    rest = the_rest(found)
+    assert rest is not None and next_to(rest, facts) == (found.sizes[0], found.sizes[2])
+
+
+def test_fewer_dimensions_than_were_told_from_both_ends(facts: Facts) -> None:
+    """Some were told twice then: their size is neither the one nor the other for sure."""
+    found = with_leading(contiguous((facts.symbols.rest("x", "x"),), offset=5), 2, facts)
+    assert found is not None
+    found = with_trailing(found, 1, facts)
+    assert found is not None
+    first, second, _, last = found.sizes
+    pair = with_rank(found, 2, facts)
+    assert pair is not None and pair.rank == 2 and is_contiguous(pair, facts) is YES and pair.offset == 5
+    assert pair.sizes[0] == first and pair.sizes[1] not in (first, second, last)
+    assert with_rank(found, 2, facts) == pair
+    assert with_rank(found, 1, facts) is None
+    loose = with_rank(unknown_strides(found.shape), 2, facts)
+    assert loose is not None and loose.sizes == pair.sizes and loose.strides == (None, None)
+
+
+def test_two_dimensions_that_were_told_from_both_ends(facts: Facts) -> None:
+    y = facts.symbols.rest("y", "y")
+    found = with_trailing(contiguous((y,)), 2, facts)
+    assert found is not None
+    found = with_leading(found, 1, facts)
+    assert found is not None
+    pair = with_rank(found, 2, facts)
+    assert pair is not None and pair.sizes[1] == found.sizes[-1]
+    assert pair.sizes[0] not in found.sizes
+    assert with_rank(found, 1, facts) is None
 
 
 def test_leading_dimensions_one_after_the_other(facts: Facts) -> None:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from itertools import product
+
 import pytest
 import torch
 from families import Extent, Family, number, packed, size, spread, strongest, worlds
 
-from torchlayout.layouts import Layout, broadcast, expand_to, output_layout, preserved, settle, view
+from torchlayout.layouts import Layout, broadcast, expand_to, output_layout, preserved, settle, strided, view
 from torchlayout.sizes import MAYBE, YES
 
 IMAGES = packed("B", "C", "H", "W")
@@ -104,6 +106,7 @@ def test_sums(left: Family, right: Family, world: str) -> None:
 ALWAYS_TOLD = {
     *("alike", "alike in channels_last", "a bias", "grown from both", "of constants", "gray images"),
     *("a bias before packed", "a position behind packed", "a number before packed", "a single before packed"),
+    *("a position before packed", "each repeats the other", "each repeats the other's last"),
 }
 
 
@@ -124,6 +127,40 @@ def test_sums_where_sizes_may_be_one(name: str) -> None:
         for dim, extent, stride in zip(layout.dims, x.shape, x.stride(), strict=True):
             assert number(dim.size, numbers) == extent
             assert extent == 1 or dim.stride is None or number(dim.stride, numbers) == stride
+
+
+ODD: dict[str, list[tuple[tuple[Extent, ...], tuple[Extent, ...]]]] = {
+    "one that cannot tell": [(("B", "C", 1), ("C", 0, 7))],
+    "the second decides": [(("B", "C"), ("C", 1)), ((1, 1, "C"), (1, 0, 1))],
+    "neither can tell of the first": [((1, 4, "C"), (0, "C", 1)), ((1, 1, "C"), (1, "C", 1))],
+    "a number besides": [((1, 2, "C"), (7, "C", 1)), ((), ())],
+    "a single between": [(("B", 1, "C"), (1, 64, "B")), (("B", 4, "C"), ("4*C", "C", 1))],
+}
+"""Operands by their sizes and strides, packed but for those of dimensions of size 1."""
+
+
+@pytest.mark.parametrize("name", ODD)
+def test_strides_of_single_dimensions_take_part(name: str) -> None:
+    """They can turn others round."""
+    operands = ODD[name]
+    for world, (facts, choices) in worlds().items():
+        layouts = [strided([size(n) for n in shape], [size(n) for n in strides]) for shape, strides in operands]
+        shape = broadcast([layout.shape for layout in layouts], facts)
+        if shape is None:
+            continue
+        layout = output_layout(layouts, shape, facts)
+        assert None not in layout.strides or world == "may be 1" or name == "one that cannot tell"
+        for values in product(choices, repeat=2):
+            numbers = dict(zip("BC", values, strict=True))
+            real = [
+                torch.empty_strided(
+                    [number(n, numbers) or 0 for n in one.sizes], [number(n, numbers) for n in one.strides]
+                )
+                for one in layouts
+            ]
+            x = sum(real[1:], start=real[0]) if len(real) > 1 else -real[0]
+            for dim, extent, stride in zip(layout.dims, x.shape, x.stride(), strict=True):
+                assert extent == 1 or dim.stride is None or number(dim.stride, numbers) == stride
 
 
 EXPANDED: dict[str, tuple[Family, tuple[Extent, ...]]] = {

@@ -124,8 +124,7 @@ def output_layout(operands: Sequence[Layout], shape: Shape, facts: Facts, number
     if all(is_concrete(operand) for operand in operands):
         return _concrete(operands, shape, facts, numbers)
     same_shape = [operand for operand in operands if operand.shape == shape]
-    packed = all(is_contiguous(operand, facts) is YES for operand in operands)
-    if packed and _first_that_decides(operands, shape):
+    if all(operand.packed for operand in operands):  # then no stride rises inwards, but for those of 0
         return contiguous(shape)
     if len(same_shape) == len(operands):
         quick = _without_sorting(operands, facts)
@@ -137,19 +136,15 @@ def output_layout(operands: Sequence[Layout], shape: Shape, facts: Facts, number
         if wide is None:
             break
         expanded.append(wide)
-    # packed operands of different shapes can come out unpacked only through dimensions of size 1
-    otherwise = contiguous(shape) if packed and facts.assumed else unknown_strides(shape)
     if len(expanded) < len(operands) and not _decides(expanded, facts):
-        return otherwise
+        return unknown_strides(shape)
     order = _memory_order(expanded, facts)
-    return otherwise if order is None else _dense_in_order(shape, order)
+    return unknown_strides(shape) if order is None else _dense_in_order(shape, order)
 
 
 def _concrete(operands: list[Layout], shape: Shape, facts: Facts, numbers: bool) -> Layout:
     """`TensorIteratorBase::allocate_or_resize_outputs`, and `fast_set_up` where all shapes are the same."""
     if not numbers and all(operand.shape == shape for operand in operands):
-        if all(is_contiguous(operand, facts) is YES for operand in operands):
-            return contiguous(shape)
         quick = _without_sorting(operands, facts)
         if quick is not None:
             return quick
@@ -158,17 +153,11 @@ def _concrete(operands: list[Layout], shape: Shape, facts: Facts, numbers: bool)
     return unknown_strides(shape) if order is None else _dense_in_order(shape, order)
 
 
-def _first_that_decides(operands: list[Layout], shape: Shape) -> bool:
-    """Whether the first operand with more than one dimension has the full shape, so that nothing can overrule it."""
-    for operand in operands:
-        if operand.rank is None or operand.rank > 1 or operand.shape == shape:
-            return operand.shape == shape
-    return True
-
-
 def _without_sorting(operands: list[Layout], facts: Facts) -> Layout | None:
     """TensorIterator's short cuts: all contiguous, all channels_last, or all dense with the same strides."""
     first = operands[0]
+    if all(is_contiguous(operand, facts) is YES for operand in operands):
+        return contiguous(first.shape)
     if all(is_channels_last(operand, facts) is YES for operand in operands):
         return channels_last(first.sizes)
     if is_dense(first, facts) is YES and all(same_layout(first, other, facts) is YES for other in operands[1:]):

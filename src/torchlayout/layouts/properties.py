@@ -121,7 +121,7 @@ def in_memory_order(layout: Layout, facts: Facts) -> list[Dim] | None:
             other = ordered[place - 1].stride
             assert other is not None
             smaller = facts.less(dim.stride, other)
-            if smaller is MAYBE and facts.equal(dim.stride, other) is not YES:
+            if smaller is MAYBE:
                 return None
             if smaller is not YES:
                 break
@@ -135,7 +135,7 @@ def is_dense(layout: Layout, facts: Facts) -> Truth:
     if layout.packed:
         return YES
     layout = settle(layout, facts)
-    if has_no_elements(layout, facts) is YES or is_contiguous(layout, facts) is YES:
+    if is_contiguous(layout, facts) is YES:
         return YES
     ordered = in_memory_order(layout, facts)
     return MAYBE if ordered is None else _packed(ordered, facts)
@@ -153,11 +153,8 @@ def has_overlap(layout: Layout, facts: Facts) -> Truth:
         return NO
     answer = NO
     for dim in layout.dims:
-        if dim.stride is None:
-            if facts.is_one(dim.size) is not YES:
-                answer = answer | MAYBE
-        elif dim.stride == 0 or facts.equal(dim.stride, 0) is not NO:
-            answer = answer | (facts.equal(dim.stride, 0) & facts.above_one(dim.size))
+        if dim.stride is not None and (still := facts.equal(dim.stride, 0)) is not NO:
+            answer = answer | (still & facts.above_one(dim.size))
     if answer is not NO:
         return answer
     ordered = in_memory_order(layout, facts)

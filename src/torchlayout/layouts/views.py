@@ -7,7 +7,7 @@ runs (`computeStride` in ATen/TensorUtils.cpp). Merging across two runs is what 
 from __future__ import annotations
 
 from torchlayout.layouts.layout import Dim, Layout, contiguous, settle, settle_shape, unknown_strides
-from torchlayout.layouts.properties import has_no_elements, is_contiguous
+from torchlayout.layouts.properties import is_contiguous
 from torchlayout.sizes import MAYBE, NO, YES, Facts, Rest, Shape, Size, Truth, exact_quotient, product, single_atom
 from torchlayout.structs import struct
 
@@ -34,12 +34,12 @@ class Run:
 
 def infer_shape(numel: Size, shape: Shape, facts: Facts) -> Shape | None:
     """The shape with its -1 solved; None where the numbers of elements cannot agree, or there are two -1."""
-    holes = [i for i, extent in enumerate(shape) if isinstance(extent, int) and extent == -1]
+    holes = [i for i, extent in enumerate(shape) if extent == -1]
     if len(holes) > 1 or any(isinstance(e, int) and e < -1 for e in shape):
         return None
-    others = product(e.numel if isinstance(e, Rest) else e for e in shape if not (isinstance(e, int) and e == -1))
+    others = product(e.numel if isinstance(e, Rest) else e for e in shape if e != -1)
     if not holes:
-        return shape if facts.equal(numel, others) is not NO or facts.normal(numel) == facts.normal(others) else None
+        return None if facts.equal(numel, others) is NO else shape
     learn_even_splits(shape, facts)
     others, numel = facts.normal(others), facts.normal(numel)
     if others == 0 or (isinstance(numel, int) and isinstance(others, int) and numel % others):
@@ -104,7 +104,7 @@ def view(layout: Layout, shape: Shape, facts: Facts) -> ViewAnswer | None:
     wanted = infer_shape(layout.numel, settle_shape(shape, facts), facts)
     if wanted is None:
         return None
-    if has_no_elements(layout, facts) is YES or is_contiguous(layout, facts) is YES:
+    if is_contiguous(layout, facts) is YES:
         return ViewAnswer(YES, contiguous(wanted, layout.offset))
     if wanted == layout.shape:
         return ViewAnswer(YES, layout)
@@ -167,8 +167,6 @@ def _cut(found: list[Run], wanted: list[Size | Rest], facts: Facts) -> tuple[Tru
         extent = wanted.pop()
         size = extent.numel if isinstance(extent, Rest) else extent
         if facts.is_one(size) is NO:
-            return MAYBE, []
-        if facts.is_one(size) is MAYBE and isinstance(extent, Rest) is False and facts.above_one(size) is YES:
             return MAYBE, []
         dims.append(Dim(size, 1, extent if isinstance(extent, Rest) else None))
     return YES, list(reversed(dims))
