@@ -31,6 +31,25 @@ def test_the_lesser_code_does_not_step_in_for_a_deselected_one() -> None:
     assert codes(REDUNDANT_IN_LOOP, "LAY3") == []
 
 
+GUARDED_IN_LOOP = """\
+import torch
+
+def f(xs):
+    out = []
+    for x in xs:
+        y = torch.relu(x).t()
+        if not y.is_contiguous():
+            y = y.contiguous()
+        out.append(y)
+    return out
+"""
+
+
+def test_a_guarded_call_in_a_loop_is_told_of_once() -> None:
+    assert codes(GUARDED_IN_LOOP) == ["LAY205"]
+    assert codes(GUARDED_IN_LOOP, "LAY3") == []
+
+
 THROWN_AWAY = """\
 import torch
 

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 
 from torchlayout.interp.trace import Site
 from torchlayout.rules.seen import Seen
-from torchlayout.rules.way import way_to
+from torchlayout.rules.way import way_to, way_to_subscript
 
 TAKE_ALL = frozenset({"dir", "eval", "exec", "globals", "locals", "vars"})
 """Builtins that reach names which stand nowhere in their arguments."""
@@ -30,9 +30,13 @@ Scope = Function | ast.Module
 def may_be_kept_unseen(seen: Seen, site: Site) -> bool:
     """Whether what a site of this file makes may outlive its function, or be used in it, without a recorded use."""
     call = seen.unit.call_at(site.span)
-    if call is None:
+    if call is not None:
+        steps = way_to(seen.unit.tree, seen.unit.source, call.call)
+    elif site.name == "[]":
+        steps = way_to_subscript(seen.unit.tree, seen.unit.source, site.span)
+    else:
         return False
-    way = [step.node for step in way_to(seen.unit.tree, seen.unit.source, call.call)]
+    way = [step.node for step in steps]
     start = max((at for at, node in enumerate(way) if isinstance(node, Scope)), default=-1)
     if start < 0:
         return False

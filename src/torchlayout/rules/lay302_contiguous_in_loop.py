@@ -142,7 +142,10 @@ first_large([torch.randn(3, 4)])
         from torchlayout.rules.lay301_contiguous_of_invariant_in_loop import usually_packed
         from torchlayout.rules.seen import assumed_cases, innermost_loop
 
+        guarded = {guard.span for guard in seen.trace.guards}  # LAY205 speaks of these
         for site in seen.packing():
+            if site.span in guarded:
+                continue
             known = any(case.operand() is not None for _, case in assumed_cases(site))
             if known and innermost_loop(site) is not None and not usually_packed(site) and not leaves(seen, site):
                 yield self.finding(seen, site)

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 from torchlayout.program.nodes import Span
 from torchlayout.program.source import Source
+
+
+Place = tuple[int, int]
+"""A line, and a column in bytes, as `ast` counts."""
 
 
 class Step(NamedTuple):
@@ -19,12 +23,32 @@ class Step(NamedTuple):
 
 def way_to(tree: ast.Module, source: Source, call: Span) -> list[Step]:
     """The nodes from the module down to the call with this span, the call last; empty where there is none."""
-    start = (call.line, source.utf8_column(call.line, call.column))
-    end = (call.end_line, source.utf8_column(call.end_line, call.end_column))
+    start, end = _range(source, call)
+    return _way(tree, start, end, lambda here: isinstance(here, ast.Call) and _bounds(here) == (start, end))
+
+
+def way_to_subscript(tree: ast.Module, source: Source, bracket: Span) -> list[Step]:
+    """The same down to the `x[...]` whose opening bracket has this span."""
+    start, end = _range(source, bracket)
+
+    def is_it(here: ast.AST) -> bool:
+        return isinstance(here, ast.Subscript) and _bounds(here.value)[1] <= start < _bounds(here.slice)[0]
+
+    return _way(tree, start, end, is_it)
+
+
+def _range(source: Source, span: Span) -> tuple[Place, Place]:
+    return (
+        (span.line, source.utf8_column(span.line, span.column)),
+        (span.end_line, source.utf8_column(span.end_line, span.end_column)),
+    )
+
+
+def _way(tree: ast.Module, start: Place, end: Place, is_it: Callable[[ast.AST], bool]) -> list[Step]:
     way = [Step(tree, "")]
     while True:
         here = way[-1].node
-        if isinstance(here, ast.Call) and _bounds(here) == (start, end):
+        if is_it(here):
             return way
         inner = next((step for step in _children(here) if _holds(step.node, start, end)), None)
         if inner is None:
@@ -39,7 +63,7 @@ def _children(node: ast.AST) -> Iterator[Step]:
                 yield Step(part, field)
 
 
-def _holds(node: ast.AST, start: tuple[int, int], end: tuple[int, int]) -> bool:
+def _holds(node: ast.AST, start: Place, end: Place) -> bool:
     """Whether a node's text holds a range; one without a place of its own does where one of its parts does."""
     if not hasattr(node, "end_col_offset"):
         return any(_holds(step.node, start, end) for step in _children(node))
@@ -48,5 +72,5 @@ def _holds(node: ast.AST, start: tuple[int, int], end: tuple[int, int]) -> bool:
     return decorated or (first <= start and end <= last)
 
 
-def _bounds(node: Any) -> tuple[tuple[int, int], tuple[int, int]]:
+def _bounds(node: Any) -> tuple[Place, Place]:
     return (node.lineno, node.col_offset), (node.end_lineno, node.end_col_offset)
