@@ -90,9 +90,9 @@ def test_each_turn_of_a_loop_may_need_a_copy_that_is_kept() -> None:
 @pytest.mark.parametrize(
     "kept", ["return lambda x=y: x", "class A:\n    kept = y\nreturn A", "return locals()", "return lambda: y"]
 )
-@pytest.mark.parametrize("copy", ["x.reshape(-1)", "x[x > 0]", "(x)[[0, 1]]", "x[[(0, 1)[0], 1]]"])
+@pytest.mark.parametrize("copy", ["x.reshape(-1)", "x[x > 0].detach()", "(x)[[0, 1]].data", "x[[(0, 1)[0], 1]].data"])
 def test_a_write_to_a_copy_that_is_kept_is_not_lost(copy: str, kept: str) -> None:
-    text = f"import torch\n\n\ndef f():\n    x = torch.zeros(4, 3).t()\n    print(x[0].shape)\n    y = {copy}\n    y.add_(1)\n"
+    text = f"import torch\n\n\ndef f():\n    x = torch.zeros(4, 3).t()\n    y = {copy}\n    y.add_(1)\n"
     settings = Settings(select=("LAY108",))
     assert [finding.code for finding in torchlayout.check(text, settings=settings)] == ["LAY108"]
     assert torchlayout.check(text + textwrap.indent(kept, "    ") + "\n", settings=settings) == []

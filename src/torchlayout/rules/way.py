@@ -9,7 +9,6 @@ from typing import Any, NamedTuple
 from torchlayout.program.nodes import Span
 from torchlayout.program.source import Source
 
-
 Place = tuple[int, int]
 """A line, and a column in bytes, as `ast` counts."""
 
