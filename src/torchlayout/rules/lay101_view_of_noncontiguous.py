@@ -12,7 +12,11 @@ if TYPE_CHECKING:
     from torchlayout.rules.finding import Finding
     from torchlayout.rules.seen import Seen
 
-WORDS = (".view(", ".view_as(", ".unflatten(", "unflatten(")
+WORDS = (
+    ".view(", ".view_as(", "unflatten(", "Unflatten(", "kron(", "take_along_dim(", "parameters_to_vector(",
+    "orthogonal_(", "local_response_norm(", "LocalResponseNorm(",
+)  # fmt: skip
+"""Operators that take a view inside count as well."""
 
 
 class ViewOfNoncontiguous(Rule):
@@ -206,7 +210,7 @@ table.flip(0).view(-1)
         parameter = case.refused.parameter if case.refused is not None else "self"
         operand, origin = case.operand(parameter), visit.origins.get(parameter)
         layout = tell.layout_text(operand, case.facts) if operand is not None else "its layout"
-        shape = tell.wanted_shape(case)
+        shape = tell.wanted_shape(case, site.name)
         what = f"no view of shape {shape} exists over" if shape else "no such view exists over"
         fails = tell.when(visit, case, certain=certain)
         message = (
@@ -214,7 +218,7 @@ table.flip(0).view(-1)
             f"{tell.made_by(origin, here)}; {remedy(site)}"
         )
         related = tell.history(origin, here, site.span) + tell.called_from(visit.caller, here)
-        fix = mend.use_reshape(seen, site.key, site.name)
+        fix = mend.use_reshape(seen, site.key, site.name, parameter)
         return Finding(self.code, message, site.span, related, fix, drawing=tell.drawing(visit, case, site.name))
 
 

@@ -158,7 +158,7 @@ from_somewhere(lambda: torch.randn(3, 4))
         parameter = case.refused.parameter if case.refused is not None else "self"
         operand, origin = case.operand(parameter), visit.origins.get(parameter)
         layout = tell.layout_text(operand, case.facts) if operand is not None else "its layout"
-        shape = tell.wanted_shape(case)
+        shape = tell.wanted_shape(case, site.name)
         what = f"a view of shape {shape}" if shape else "such a view"
         if case.refused is not None and not is_refused(visit, case) and operand is not None:
             known = sum(dim.rest is None for dim in settle(operand.layout, case.facts).dims)
@@ -178,7 +178,7 @@ from_somewhere(lambda: torch.randn(3, 4))
             message += " (what comes from code that is not read is taken to be contiguous)"
         message += f"; {remedy(site)}"
         related = tell.history(origin, here, site.span) + tell.called_from(visit.caller, here)
-        fix = mend.use_reshape(seen, site.key, site.name)
+        fix = mend.use_reshape(seen, site.key, site.name, parameter)
         return Finding(self.code, message, site.span, related, fix, drawing=tell.drawing(visit, case, site.name))
 
 

@@ -140,6 +140,6 @@ def why_it_copies(site: Site, here: str) -> str:
     visit, case = next(((v, c) for v, c in assumed_cases(site) if copies(c)), assumed_cases(site)[0])
     operand = case.operand()
     layout = tell.layout_text(operand, case.facts) if operand is not None else "its layout"
-    shape = tell.wanted_shape(case)
+    shape = tell.wanted_shape(case, site.name)
     what = f"no view of shape {shape} exists over" if shape else "no such view exists over"
     return f"{what} {layout}{tell.made_by(visit.origins.get('self'), here)}"

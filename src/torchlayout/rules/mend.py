@@ -25,15 +25,28 @@ def call_at(seen: Seen, key: SiteKey) -> CallSite | None:
     return seen.unit.call_at(key[1]) if key[0] == seen.trace.path else None
 
 
-def use_reshape(seen: Seen, key: SiteKey, name: str) -> Fix | None:
-    """`x.view(...)` to `x.reshape(...)`, but not where the result is written to: the write could miss `x`."""
+ARGUMENTS = {"self": 0, "other": 1, "indices": 1}
+"""The places of parameters of which operators take views; what is not here is no argument of its own, or written to."""
+
+
+def use_reshape(seen: Seen, key: SiteKey, name: str, parameter: str) -> Fix | None:
+    """`x.view(...)` to `x.reshape(...)`, and `x.contiguous()` where an operator takes the view of an argument.
+
+    None where the result is written to: the write could miss `x`.
+    """
     lenient = LENIENT.get(name)
     call = call_at(seen, key)
     if call is None or seen.is_written(key):
         return None
     if lenient is not None:
         return Fix(f"Use `{lenient}`, which copies", edits.replace_name(call.name, lenient), Safety.UNSAFE)
-    return pack_receiver(call)
+    place = ARGUMENTS.get(parameter)
+    site = seen.site(key)
+    if place is None or site is None or site.kind == "module":
+        return None
+    if not _is_method(seen, key):
+        return pack_argument(seen, call, place)
+    return pack_argument(seen, call, place - 1) if place else pack_receiver(call)
 
 
 def pack_receiver(call: CallSite, safety: Safety = Safety.UNSAFE) -> Fix | None:

@@ -112,8 +112,14 @@ def _is_channels_last(layout: Layout, facts: Facts) -> bool:
     return is_channels_last(layout, facts) is YES
 
 
-def wanted_shape(case: Case) -> str | None:
+SHAPED = frozenset({"view", "view_as", "reshape", "reshape_as"})
+"""Operators that are told a shape by a `size`, a `shape` or a tensor of that shape."""
+
+
+def wanted_shape(case: Case, name: str) -> str | None:
     """The shape that a view or reshape asks for, as known; None where there is none to tell."""
+    if name not in SHAPED:
+        return None
     for name in ("size", "shape"):
         value = case.bound.get(name)
         if isinstance(value, tuple) and value:
