@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import tokenize
+from collections.abc import Iterator
 from functools import lru_cache
 
 from torchlayout.interp.frame import Frame, Run
@@ -68,6 +69,32 @@ def _find(path: str, unit: Unit, run: Run, depth: int) -> Value | None:
     except SyntaxError:
         return None
     return None if onward is None else _find(onward, other, run, depth - 1)
+
+
+def texts(path: str, unit: Unit, run: Run) -> Iterator[str]:
+    """The texts that define what an imported dotted path leads to: of a function or class that and what it uses in
+    its file, of a module all of it."""
+    for _ in range(MAX_REEXPORTS):
+        located = _locate(path, unit.path)
+        if located is None or len(run.trace.reads) >= MAX_FILES:
+            return
+        file, rest = located
+        run.trace.reads.add(file)
+        other = _load(file)
+        if other is None:
+            return
+        if not rest:
+            yield other.source.clean
+            return
+        entry = other.outline.find(rest[0])
+        if entry is not None:
+            used = [other.outline.find(name) for name in other.outline.mentions(entry)]
+            yield from (other.outline.code(one) for one in (entry, *used) if one is not None)
+            return
+        onward = other.resolve(".".join(rest))
+        if onward is None:
+            return
+        path, unit = onward, other
 
 
 def _locate(path: str, origin: str) -> tuple[str, list[str]] | None:

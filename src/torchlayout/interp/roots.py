@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 from torchlayout.program.outline import Entry, Outline
 from torchlayout.program.unit import Unit
@@ -101,8 +101,11 @@ def _mentions(name: str, defined: int, unit: Unit) -> Iterator[tuple[int, bool]]
 class Calls:
     """Who calls whom in one file, by name."""
 
-    def __init__(self, outline: Outline) -> None:
+    def __init__(self, outline: Outline, imported: Callable[[str], Iterable[str]] | None = None) -> None:
+        """`imported` gives the texts that define what an import leads to, where imports are followed."""
         self.outline = outline
+        self._imported = imported
+        self._strided_imports: dict[str, bool] = {}
         self.outermost = [entry for entry in outline.entries if not entry.is_class and not entry.nested]
         self._by_name: dict[str, list[Entry]] = {}
         self._naming: dict[str, list[Entry]] = {}
@@ -176,5 +179,17 @@ class Calls:
     def is_strided(self, entry: Entry) -> bool:
         known = self._strided.get(entry)
         if known is None:
-            known = self._strided[entry] = STRIDED.search(self.outline.code(entry)) is not None
+            known = STRIDED.search(self.outline.code(entry)) is not None or self._is_handed_strided(entry)
+            self._strided[entry] = known
         return known
+
+    def _is_handed_strided(self, entry: Entry) -> bool:
+        """Whether a file that a name of the function is imported from makes strided tensors."""
+        if self._imported is None:
+            return False
+        paths = [self.outline.imports[name] for name in self.outline.mentions(entry) & self.outline.imports.keys()]
+        for path in paths:
+            if path not in self._strided_imports:
+                texts = self._imported(path)
+                self._strided_imports[path] = any(STRIDED.search(text) is not None for text in texts)
+        return any(self._strided_imports[path] for path in paths)

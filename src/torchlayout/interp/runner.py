@@ -6,6 +6,8 @@ functions that call it, so that it is seen with the arguments that they hand ove
 
 from __future__ import annotations
 
+from functools import partial
+
 from torchlayout.interp.definitions import class_of, function_of, member
 from torchlayout.interp.frame import (
     MAX_CALL_STEPS,
@@ -20,6 +22,7 @@ from torchlayout.interp.frame import (
 from torchlayout.interp.functions import own_arguments, run_body
 from torchlayout.interp.leaving import forget_privacy, leave_off
 from torchlayout.interp.paths import merge_paths
+from torchlayout.interp.project import texts
 from torchlayout.interp.receivers import MAX_SUBCLASSES, heirs, initialised, self_of
 from torchlayout.interp.relevance import mark_needed
 from torchlayout.interp.roots import Calls, callers, is_handed_over, is_reached_otherwise, telling
@@ -39,7 +42,7 @@ def run(unit: Unit, options: Options) -> Trace:
     targets = unit.outline.targets()
     activity.proving = any(not _is_public(e.name) and ".contiguous" in unit.outline.text(e) for e in targets)
     activity.limit, activity.call_limit = MAX_CALLER_STEPS, MAX_CALLER_CALL_STEPS
-    calls = Calls(unit.outline)
+    calls = Calls(unit.outline, partial(texts, unit=unit, run=activity) if options.follow_imports else None)
     calling, alone = callers(calls, targets), telling(calls, targets)
     mark_needed(unit, {*calling, *alone})
     activity.private = {
