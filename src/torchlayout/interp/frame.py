@@ -126,9 +126,7 @@ class Run:
     def follows(self, function: Hashable) -> bool:
         """Whether a call of this function, by name and line, is still followed."""
         inside = 0 if self.called_at is None else self.steps - self.called_at
-        if function in self.targets and not (self.cut_short and function in self.alone):
-            return True  # of one that has a run of its own, arguments of which little is known tell nothing new
-        if self.call_steps + inside <= self.call_limit and function not in self.targets:
+        if self.call_steps + inside <= self.call_limit or function in self.targets:
             return True
         self.cut_short = True
         return False

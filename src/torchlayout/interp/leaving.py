@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from torchlayout.interp.frame import Run
-from torchlayout.interp.trace import Use
+from torchlayout.interp.trace import Use, is_told
 from torchlayout.structs import replace
 
 
@@ -35,6 +35,20 @@ def leave_off(activity: Run) -> None:
             del trace.reveals[span]
 
 
+def forget_vague(activity: Run) -> None:
+    """Forget what was seen, in calls that the function being looked at makes, on values that came of calls which were
+    not followed: of a function that has a run of its own it tells nothing new."""
+    for key, context in dict.fromkeys(activity.visited):
+        site = activity.trace.sites.get(key)
+        visit = None if site is None else site.visits.get(context)
+        if site is None or visit is None or context[0] != activity.root or context[-1] not in activity.alone:
+            continue
+        if not all(is_told(case.outcome) for case in visit.assumed):
+            del site.visits[context]
+            if not site.visits:
+                del activity.trace.sites[key]
+
+
 def forget_privacy(activity: Run) -> None:
     """Calls that were not followed may come to any function."""
     for site in activity.trace.sites.values():
@@ -42,4 +56,4 @@ def forget_privacy(activity: Run) -> None:
             site.visits[context] = replace(visit, public=True)
 
 
-__all__ = ["forget_privacy", "leave_off"]
+__all__ = ["forget_privacy", "forget_vague", "leave_off"]

@@ -20,7 +20,7 @@ from torchlayout.interp.frame import (
     Run,
 )
 from torchlayout.interp.functions import own_arguments, run_body
-from torchlayout.interp.leaving import forget_privacy, leave_off
+from torchlayout.interp.leaving import forget_privacy, forget_vague, leave_off
 from torchlayout.interp.paths import merge_paths
 from torchlayout.interp.project import texts
 from torchlayout.interp.receivers import MAX_SUBCLASSES, heirs, initialised, self_of
@@ -55,8 +55,6 @@ def run(unit: Unit, options: Options) -> Trace:
     for entry in calling:
         if (entry.name, entry.node.lineno) not in activity.entered:
             _look_at(entry, activity)
-            if activity.cut_short:
-                leave_off(activity)
     activity.proving, activity.limit, activity.call_limit = True, MAX_STEPS, MAX_CALL_STEPS
     for entry in alone:
         _look_at(entry, activity)
@@ -81,6 +79,8 @@ def _look_at(entry: Entry, activity: Run) -> None:
             function = function_of(entry, activity.unit, activity)
             if isinstance(function, Function):
                 _run_alone(function, None, State({}, {}, activity.new_facts()), activity)
+        if activity.cut_short:
+            forget_vague(activity)
     except OutOfBudget:
         activity.note(f"{activity.unit.path}:{entry.start}: {entry.qualname} takes too many steps; left off")
         leave_off(activity)

@@ -72,6 +72,11 @@ class Loop:
     kind: str
 
 
+def is_told(outcome: object) -> bool:
+    """Whether an outcome is known: a refusal, or a result whose existence is not in doubt."""
+    return not is_unknown(outcome) and getattr(outcome, "exists", YES) is not MAYBE
+
+
 @struct(frozen=True, slots=True)
 class Visit:
     """One run of a site. `caller` is the site of the call that led here, None where the function is looked at on
@@ -103,9 +108,7 @@ class Visit:
     @property
     def telling(self) -> bool:
         """Whether some assumed outcome is known: a refusal, or a result whose existence is not in doubt."""
-        return any(
-            not is_unknown(case.outcome) and getattr(case.outcome, "exists", YES) is not MAYBE for case in self.assumed
-        )
+        return any(is_told(case.outcome) for case in self.assumed)
 
 
 @struct(slots=True)
