@@ -15,6 +15,7 @@ from torchlayout.interp.definitions import member
 from torchlayout.interp.frame import Frame, OutOfBudget, Run
 from torchlayout.interp.functions import own_arguments, run_body
 from torchlayout.interp.state import State, cap, settled
+from torchlayout.interp.touched import forget_touched
 from torchlayout.interp.trace import Trace
 from torchlayout.interp.values import (
     Class,
@@ -53,6 +54,7 @@ def initialised(cls: Class, activity: Run) -> tuple[dict[Hashable, Value], Facts
         state = _after_init(cls, activity)
         activity.attributes[cls] = (state.heap, state.facts)  # for classes that contain themselves
         _put_writes(cls, state, activity)
+        forget_touched(cls, state)
         known = activity.attributes[cls] = (state.heap, state.facts)
     heap, facts = known
     activity.cut_short = activity.cut_short or cls in activity.cut_classes
@@ -87,15 +89,15 @@ def _put_writes(cls: Class, state: State, activity: Run) -> None:
     attributes = state.heap.get(receiver.ref)
     if not isinstance(attributes, Dictionary):
         return
-    writers = _writers(cls)
-    written = {name for names in writers.values() for name in names} | _written_from_outside(cls.unit)
+    writers, heirs_write = _writers(cls), _written_by_heirs(cls)
+    written = {name for names in writers.values() for name in names} | _written_from_outside(cls.unit) | heirs_write
     written &= attributes.items.keys()
     if not written:
         return
     unknown = {name: Opaque((receiver.ref, name, "written"), f"self.{name}") for name in written}
     start = Dictionary({**attributes.items, **unknown}, attributes.rest, attributes.maybe)
     found: dict[str, list[Value]] = {name: [] for name in written}
-    for name in written & _written_from_outside(cls.unit):
+    for name in written & (_written_from_outside(cls.unit) | heirs_write):
         found[name].append(unknown[name])
     if len(writers) > MAX_WRITERS:
         activity.note(f"{cls.unit.path}: {cls.name} has more than {MAX_WRITERS} methods that write attributes")
@@ -134,6 +136,19 @@ def _writers(cls: Class) -> dict[str, frozenset[str]]:
                 if names:
                     found[child.name] = names
     return found
+
+
+def _written_by_heirs(cls: Class) -> frozenset[str]:
+    """Attributes that methods of classes derived from this one, in its file, assign."""
+    owner = cls.unit.klass(cls.name)
+    return frozenset(
+        name
+        for other in cls.unit.outline.entries
+        if owner is not None and other.is_class and other is not owner and cls.unit.descends(other, owner)
+        for child in other.children
+        if not child.is_class and child.name != "__init__"
+        for name in _assigned(child)
+    )
 
 
 def _assigned(entry: Entry) -> Iterator[str]:

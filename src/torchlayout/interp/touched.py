@@ -1,0 +1,86 @@
+"""Attributes whose value some method may change without assigning them: an item set, a list appended to, a tensor
+turned in place, its `data` replaced, or the value handed to somebody who may do so.
+
+Told from the text of the file's functions, by the attribute's name alone, whoever owns it; so more counts than need be.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from torchlayout.interp.state import State
+from torchlayout.interp.values import Class, Dictionary, Held, Opaque, Tensor, Value, is_sequence, items_of, join_all
+from torchlayout.interp.values import Many as ManyItems
+from torchlayout.program.unit import Entry, Unit
+
+_ITEMS = r"(?:\s*\[[^\n=]*?\])"
+_TURNS = r"(?:t|transpose|swapaxes|swapdims|squeeze|unsqueeze|resize|resize_as|set|as_strided)_\s*\("
+TURNED = re.compile(rf"\.(\w+){_ITEMS}*\s*\.\s*(?:{_TURNS}|data\s*=(?!=))")
+"""The layout of the attribute itself, or of an item of it, is changed in place."""
+TURNED_BY_ANOTHER_NAME = re.compile(rf"(?<![\w.])\w+{_ITEMS}*\s*\.\s*{_TURNS}")
+CHANGED = re.compile(
+    rf"\.(\w+){_ITEMS}+\s*(?:[-+*/|&@%^]|//|\*\*|<<|>>)?=(?!=)"
+    r"|\.(\w+)\s*\.\s*(?:append|appendleft|extend|insert|update|setdefault|pop|popitem|clear|remove|sort|reverse|add)\s*\("
+    r"|\bdel\s+\w+\.(\w+)\s*\["
+)
+"""Items of a list or dict are set, added or taken away."""
+HANDED = re.compile(r"(?:=|\breturn\b|\byield\b|[(,\[{:])\s*\w+\.(\w+)\s*(?=[,)\]}\n;#]|$)")
+"""The attribute gets another name, or goes to somebody else."""
+
+
+class Touched:
+    """The names of such attributes in one file."""
+
+    def __init__(self, unit: Unit) -> None:
+        texts = [unit.outline.code(entry) for entry in _functions(unit)]
+        handed = {name for text in texts for name in HANDED.findall(text)}
+        self.layouts = {name for text in texts for name in TURNED.findall(text)}
+        """Of tensors."""
+        if any(TURNED_BY_ANOTHER_NAME.search(text) for text in texts):
+            self.layouts |= handed
+        self.items = {name for text in texts for names in CHANGED.findall(text) for name in names if name}
+        """Of lists and dicts, which take the layouts of their items with them."""
+        self.items |= handed | self.layouts
+
+
+def _functions(unit: Unit) -> Iterator[Entry]:
+    """All but `__init__`, which is run."""
+    return (e for e in unit.outline.entries if not (e.is_class or e.nested or (e.is_method and e.name == "__init__")))
+
+
+def touched(unit: Unit) -> Touched:
+    """Found once for each file."""
+    known = unit.__dict__.get("touched")
+    if known is None:
+        known = unit.__dict__["touched"] = Touched(unit)
+    return known
+
+
+def forget_touched(cls: Class, state: State) -> None:
+    """Make unknown what such attributes hold, of every object that an `__init__` of this class left behind."""
+    names = touched(cls.unit)
+    if not names.items:
+        return
+    for ref, held in list(state.heap.items()):
+        if isinstance(held, Dictionary) and isinstance(ref, tuple) and ref[0] in ("self", "object"):
+            items = {name: _after(value, name, (ref, name), names, state) for name, value in held.items.items()}
+            if any(items[name] is not held.items[name] for name in items if isinstance(name, str)):
+                state.heap[ref] = Dictionary(items, held.rest, held.maybe)
+
+
+def _after(value: Value, name: object, key: tuple[object, ...], names: Touched, state: State) -> Value:
+    if isinstance(value, Tensor) and name in names.layouts:
+        return Opaque((key, "turned"), kind="tensor")
+    if isinstance(value, Held) and name in names.items:
+        inner = state.load(value)
+        unknown = Opaque((key, "changed"))
+        if isinstance(inner, Dictionary):
+            rest = [*inner.items.values(), unknown] if inner.rest is None else [*inner.items.values(), inner.rest, unknown]
+            state.heap[value.ref] = Dictionary({}, join_all(rest, (key, "items")))
+        elif is_sequence(inner):
+            state.heap[value.ref] = ManyItems(join_all([*items_of(inner), unknown], (key, "items")), "list")
+    return value
+
+
+__all__ = ["forget_touched", "touched"]
