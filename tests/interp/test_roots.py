@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from observing import lint
 
 from torchlayout.interp.roots import MAX_HOPS, Calls, callers, telling
 from torchlayout.program.unit import Unit
@@ -79,3 +80,32 @@ def test_calls_are_followed_back_so_far() -> None:
         f"def f{number}(x):\n    return {f'f{number - 1}' if number else 'flat'}(x.t())\n" for number in range(6)
     )
     assert roots(text)[0] == [f"f{number}" for number in reversed(range(MAX_HOPS))]
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ("flat(torch.zeros(2, 3).t())\n", 3),
+        ("if __name__ == '__main__':\n    y = torch.zeros(2, 3).t()\n    flat(y)\n", 3),
+        ("class A(nn.Module):\n    def forward(self, x):\n        return x.view(-1)\nA()(torch.ones(2, 3).t())\n", 6),
+        ("flat(torch.zeros(2, 3))\n", None),
+        ("print(torch.zeros(2, 3).t())\n", None),
+    ],
+)
+def test_a_module_calls_its_own_functions(text: str, line: int | None) -> None:
+    head = "import torch; from torch import nn\n"
+    found = [f.span.line for f in lint(head + FLAT + text)[1] if f.code == "LAY101"]
+    assert found == ([] if line is None else [line])
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "t = torch.randn(3, 4)\n    t.t_()\n    return t.view(12)",
+        "return torch.randn(3, 4).transpose_(0, 1).view(12)",
+        "return torch.empty_strided((3, 4), (1, 3)).view(12)",
+        "return torch.randn(4, 4).hsplit(2)[0].view(-1)",
+    ],
+)
+def test_what_turns_tensors_is_known_by_name(body: str) -> None:
+    assert [f.code for f in lint(f"import torch\ndef f():\n    {body}\n")[1]] == ["LAY101"]

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.interp.observing import lint
+from torchlayout import interp
 from torchlayout.interp import relevance, runner
 from torchlayout.program import nodes
 from torchlayout.program.unit import Unit
@@ -116,15 +117,19 @@ def test_words_of_the_functions_that_may_run() -> None:
     assert needed.isdisjoint({"unused", "scale", "proj", "dim"})
 
 
+def test_where_anything_may_be_read() -> None:
+    assert needed_of(PROGRAM.replace("self.inner(x)", "getattr(self, name)(x)")) is None
+
+
 @pytest.mark.parametrize(
-    "text",
-    [
-        PROGRAM + "x.view(1)\n",  # the module's own statements may read anything
-        PROGRAM.replace("self.inner(x)", "getattr(self, name)(x)"),
-    ],
+    ("behind", "known"),
+    [("", True), ("x.view(1)\n", False), ("Outer(3)(torch.zeros(2, 3, 4))\n", False), ("print(Outer(3))\n", True)],
 )
-def test_where_anything_may_be_read(text: str) -> None:
-    assert needed_of(text) is None
+def test_the_module_itself_may_read_anything(behind: str, known: bool) -> None:
+    unit = Unit("x", PROGRAM + behind)
+    unit.mark_sinks([".view("])
+    interp.run(unit, interp.Options())
+    assert (unit.needed is not None) is known
 
 
 def test_methods_that_write_what_is_read_count_too() -> None:

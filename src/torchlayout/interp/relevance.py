@@ -19,8 +19,6 @@ _SETS = re.compile(r"\.([^\W\d]\w*)\s*(?:\[[^\n=]*\]\s*)?(?::[^=\n]+)?(?:[-+*/|&
 def mark_needed(unit: Unit, roots: Iterable[Entry]) -> None:
     """Fill `Unit.needed` and `Unit.whole`, given the functions that are looked at."""
     chosen = list(roots)
-    if unit.outline.module_sinks:
-        return
     reach = _Reach(unit)
     reach.add(chosen)
     if not computes_names(unit.outline.code(entry) for entry in reach.found):

@@ -5,6 +5,7 @@ All of it is told from the outline and the text; nothing is parsed for it.
 
 from __future__ import annotations
 
+import ast
 import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator
@@ -13,8 +14,9 @@ from torchlayout.program.outline import Entry, Outline
 from torchlayout.program.unit import Unit
 
 _TURNING = (
-    r"\.(?:transpose|permute|[tTH]|m[TH]|adjoint|movedim|moveaxis|swapaxes|swapdims|expand|expand_as|broadcast_to|as_strided"
-    r"|unfold|chunk|split|tensor_split|unbind|narrow|select|diagonal|topk|rot90|real|imag|grad)\b"
+    r"\.(?:(?:t|transpose|swapaxes|swapdims|as_strided)_|transpose|permute|[tTH]|m[TH]|adjoint|movedim|moveaxis|swapaxes"
+    r"|swapdims|expand|expand_as|broadcast_to|as_strided|empty_strided|unfold|chunk|[hvd]?split|tensor_split|unbind"
+    r"|narrow|select|diagonal|topk|rot90|real|imag|grad)\b"
     r"|(?:einsum|rearrange|meshgrid|broadcast_tensors|channels_last|from_numpy|as_tensor|LSTM|GRU|RNN|MultiheadAttention)\b"
     r"|(?:np\.|numpy\.|torch\.)?(?:flip|fliplr|flipud|rot90|transpose|permute)\b"
     r"|linalg\.|fft\.|stft"
@@ -77,13 +79,26 @@ def is_handed_over(name: str, defined: int, unit: Unit) -> bool:
     return any(not called for _, called in _mentions(name, defined, unit))
 
 
-def is_reached_otherwise(entry: Entry, unit: Unit, run: set[Entry]) -> bool:
-    """Whether a function may get arguments from elsewhere than from calls in the functions that are run."""
+def module_hands_over(calls: Calls, run: Iterable[Entry]) -> bool:
+    """Whether the module's own statements call such a function, or an object of its class, and make something that is
+    strided or of known sizes."""
+    outline = calls.outline
+    own = (s for s in outline.tree.body if not isinstance(s, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef))
+    text = "".join(outline.source.lines(s.lineno, s.end_lineno or s.lineno) for s in own)
+    if not (STRIDED.search(text) or KNOWN.search(text)):
+        return False
+    names = {name for e in run for name in (e.name, e.parent.name if e.parent is not None else e.name)}
+    return not names.isdisjoint(re.findall(r"\b([^\W\d]\w*)\s*\(", text))
+
+
+def is_reached_otherwise(entry: Entry, unit: Unit, run: set[Entry], module: bool) -> bool:
+    """Whether a function may get arguments from elsewhere than from calls in the functions that are run, or, where
+    `module` says that they are, in the module's own statements."""
     for line, called in _mentions(entry.name, entry.node.lineno, unit):
         owner = unit.outline.at(line)
         while owner is not None and (owner.nested or owner.is_class) and owner.parent is not None:
             owner = owner.parent
-        known = bool(unit.outline.module_sinks) if owner is None else owner in run or owner is entry
+        known = module if owner is None else owner in run or owner is entry
         if not called or not known:
             return True
     return False
@@ -110,6 +125,7 @@ class Calls:
         self._by_name: dict[str, list[Entry]] = {}
         self._naming: dict[str, list[Entry]] = {}
         self._strided: dict[Entry, bool] = {}
+        self._strided_names: set[str] | None = None
         self._classes = {entry.name for entry in outline.entries if entry.is_class}
         for entry in self.outermost:
             self._by_name.setdefault(entry.name, []).append(entry)
@@ -179,9 +195,25 @@ class Calls:
     def is_strided(self, entry: Entry) -> bool:
         known = self._strided.get(entry)
         if known is None:
-            known = STRIDED.search(self.outline.code(entry)) is not None or self._is_handed_strided(entry)
+            known = STRIDED.search(self.outline.code(entry)) is not None
+            known = known or self._uses_strided_name(entry) or self._is_handed_strided(entry)
             self._strided[entry] = known
         return known
+
+    def _uses_strided_name(self, entry: Entry) -> bool:
+        """Whether it mentions a name that the module assigns a strided tensor of torch."""
+        if self._strided_names is None:
+            outline = self.outline
+            self._strided_names = {name for name in outline.assigned if self._is_assigned_strided(name)}
+        return bool(self._strided_names) and not self._strided_names.isdisjoint(self.outline.mentions(entry))
+
+    def _is_assigned_strided(self, name: str) -> bool:
+        values = self.outline.assigned[name]
+        value = values[0] if len(values) == 1 else None
+        if value is None or isinstance(value, ast.Constant):
+            return False
+        text = self.outline.source.lines(value.lineno, value.end_lineno or value.lineno)
+        return "torch" in text and STRIDED.search(text) is not None
 
     def _is_handed_strided(self, entry: Entry) -> bool:
         """Whether a file that a name of the function is imported from makes strided tensors."""

@@ -25,7 +25,7 @@ from torchlayout.interp.paths import merge_paths
 from torchlayout.interp.project import texts
 from torchlayout.interp.receivers import MAX_SUBCLASSES, heirs, initialised, self_of
 from torchlayout.interp.relevance import mark_needed
-from torchlayout.interp.roots import Calls, callers, is_handed_over, is_reached_otherwise, telling
+from torchlayout.interp.roots import Calls, callers, is_handed_over, is_reached_otherwise, module_hands_over, telling
 from torchlayout.interp.state import State
 from torchlayout.interp.statements import execute_block
 from torchlayout.interp.trace import Loop, Trace
@@ -44,11 +44,13 @@ def run(unit: Unit, options: Options) -> Trace:
     activity.limit, activity.call_limit = MAX_CALLER_STEPS, MAX_CALLER_CALL_STEPS
     calls = Calls(unit.outline, partial(texts, unit=unit, run=activity) if options.follow_imports else None)
     calling, alone = callers(calls, targets), telling(calls, targets)
-    mark_needed(unit, {*calling, *alone})
+    module = bool(unit.outline.module_sinks) or module_hands_over(calls, targets)
+    if not module:  # whose own statements may read anything
+        mark_needed(unit, {*calling, *alone})
     activity.private = {
         (entry.name, entry.node.lineno)
         for entry in targets
-        if not _is_public(entry.name) and not is_reached_otherwise(entry, unit, {*calling, *alone})
+        if not _is_public(entry.name) and not is_reached_otherwise(entry, unit, {*calling, *alone}, module)
     }
     activity.targets = {(entry.name, entry.node.lineno) for entry in targets}
     activity.alone = {(entry.name, entry.node.lineno) for entry in alone}
@@ -58,7 +60,7 @@ def run(unit: Unit, options: Options) -> Trace:
     activity.proving, activity.limit, activity.call_limit = True, MAX_STEPS, MAX_CALL_STEPS
     for entry in alone:
         _look_at(entry, activity)
-    if unit.outline.module_sinks:
+    if module:
         _look_at_module(activity)
     if activity.left_off:
         forget_privacy(activity)

@@ -76,8 +76,8 @@ def _after(value: Value, name: object, key: tuple[object, ...], names: Touched, 
         inner = state.load(value)
         unknown = Opaque((key, "changed"))
         if isinstance(inner, Dictionary):
-            rest = [*inner.items.values(), unknown] if inner.rest is None else [*inner.items.values(), inner.rest, unknown]
-            state.heap[value.ref] = Dictionary({}, join_all(rest, (key, "items")))
+            others = [unknown] if inner.rest is None else [inner.rest, unknown]
+            state.heap[value.ref] = Dictionary({}, join_all([*inner.items.values(), *others], (key, "items")))
         elif is_sequence(inner):
             state.heap[value.ref] = ManyItems(join_all([*items_of(inner), unknown], (key, "items")), "list")
     return value
