@@ -145,5 +145,5 @@ def test_the_examples_of_the_documentation_load(example: str, tmp_path: Path, mo
     monkeypatch.setattr("torchlayout.check.selection.known_codes", lambda: tuple(sorted(documented | {"LAY401"})))
     (tmp_path / "pyproject.toml").write_text(example)
     configuration = load(str(tmp_path))
-    if "torchlayout" in example:
+    if "tool.torchlayout" in example:
         assert configuration.origins
