@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import ast
 import textwrap
+from collections.abc import Callable, Iterator
 
 import pytest
 
@@ -96,3 +98,43 @@ def test_a_write_to_a_copy_that_is_kept_is_not_lost(copy: str, kept: str) -> Non
     settings = Settings(select=("LAY108",))
     assert [finding.code for finding in torchlayout.check(text, settings=settings)] == ["LAY108"]
     assert torchlayout.check(text + textwrap.indent(kept, "    ") + "\n", settings=settings) == []
+
+
+def copies_that_are_multiplied(count: int) -> str:
+    body = "".join(f"    y{n} = torch.matmul(q, k.t().contiguous())\n" for n in range(count))
+    return f"import torch\n\n\ndef f(q, k):\n    a, b = k.shape\n{body}"
+
+
+def copies_on_every_turn(count: int) -> str:
+    body = "".join(f"        y{n} = w.t().contiguous()\n        y{n}.sum(0)\n" for n in range(count))
+    return f"import torch\n\n\ndef f(w, n):\n    a, b = w.shape\n    for _ in n:\n{body}"
+
+
+def copies_that_are_written_to(count: int) -> str:
+    body = "".join(f"    y{n} = x.reshape(-1)\n    y{n}.add_(1)\n" for n in range(count))
+    return f"import torch\n\n\ndef f():\n    x = torch.zeros(4, 3).t()\n{body}"
+
+
+@pytest.mark.parametrize(
+    "program", [copies_that_are_multiplied, copies_on_every_turn, copies_that_are_written_to], ids=lambda p: p.__name__
+)
+def test_the_work_grows_with_the_length_of_the_function(
+    program: Callable[[int], str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Four times as many copies have little more than four times as many nodes walked."""
+    walked, walk = 0, ast.walk
+
+    def counting(node: ast.AST) -> Iterator[ast.AST]:
+        nonlocal walked
+        for inner in walk(node):
+            walked += 1
+            yield inner
+
+    monkeypatch.setattr(ast, "walk", counting)
+    counts = []
+    for length in (20, 80):
+        walked = 0
+        found = torchlayout.check(program(length), settings=Settings(select=("LAY108", "LAY204", "LAY301")))
+        assert len(found) == length
+        counts.append(walked)
+    assert 0 < counts[1] < 1.2 * 4 * counts[0]

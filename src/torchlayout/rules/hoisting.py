@@ -11,6 +11,7 @@ import ast
 import re
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
+from typing import NamedTuple
 
 from torchlayout.interp.trace import Site
 from torchlayout.program.nodes import Span
@@ -19,7 +20,7 @@ from torchlayout.program.source import Source
 from torchlayout.rules import edits, mend
 from torchlayout.rules.finding import Edit, Fix, Safety
 from torchlayout.rules.seen import Seen
-from torchlayout.rules.way import Step, way_to
+from torchlayout.rules.way import Step, once_for_each, way_to
 
 TITLE = "Pack it in front of the loop"
 
@@ -85,7 +86,7 @@ def place_before_loop(way: Sequence[Step]) -> ast.stmt | None:
     if not depth or any(_is_scope(step.node) for step in way[depth:]):
         return None
     loop = way[depth].node
-    if not _reached_on_every_turn(way[depth:]) or any(isinstance(node, Pause) for node in ast.walk(loop)):
+    if not _reached_on_every_turn(way[depth:]) or _pauses(loop):
         return None
     if isinstance(loop, ast.stmt):
         return loop
@@ -102,6 +103,11 @@ def place_before_loop(way: Sequence[Step]) -> ast.stmt | None:
 
 def _is_loop(node: ast.AST) -> bool:
     return isinstance(node, Loop | Comprehension)
+
+
+@once_for_each
+def _pauses(loop: ast.AST) -> bool:
+    return any(isinstance(node, Pause) for node in ast.walk(loop))
 
 
 def _is_scope(node: ast.AST) -> bool:
@@ -125,8 +131,8 @@ def _reached_on_every_turn(way: Sequence[Step]) -> bool:
     assert isinstance(loop, Loop)
     if field != "body":
         return False
-    before = loop.body[: next(at for at, statement in enumerate(loop.body) if statement is inner)]
-    return not any(map(_may_leave, before)) and _evaluated_first(way[1:])
+    body = _body(loop)
+    return body.place[id(inner)] <= body.always and _evaluated_first(way[1:])
 
 
 def _evaluated_first(way: Sequence[Step]) -> bool:
@@ -163,23 +169,47 @@ def _plain(way: Sequence[Step]) -> bool:
     return True
 
 
-def _may_leave(statement: ast.stmt) -> bool:
-    """Whether a statement may end the turn, or says what must hold after it."""
-    return any(isinstance(node, Leave) for node in ast.walk(statement))
+class _Body(NamedTuple):
+    """What stands where in a loop's block."""
+
+    place: dict[int, int]
+    """For each node in it, by its `id`, the place of its statement in the block."""
+    always: int
+    """The last place that every turn comes to: it holds the first statement that may end the turn, or that says what
+    must hold after it."""
+
+
+@once_for_each
+def _body(loop: Loop) -> _Body:
+    place: dict[int, int] = {}
+    always = len(loop.body)
+    for at, statement in enumerate(loop.body):
+        for node in ast.walk(statement):
+            place[id(node)] = at
+            if isinstance(node, Leave):
+                always = min(always, at)
+    return _Body(place, always)
 
 
 # ---------------------------------------------------------------- names
 def _only_later(name: str, assignment: ast.Assign, loop: ast.AST, scope: ast.AST) -> bool:
     """Whether a name is bound by this assignment alone, and read only after it inside the loop's block."""
     assert isinstance(loop, Loop)
-    at = loop.body.index(assignment)
-    later = {id(node) for statement in loop.body[at:] for node in ast.walk(statement)}
+    place = _body(loop).place
+    at, target = place[id(assignment)], id(assignment.targets[0])
+    mentions = _mentions(scope)[name]
+    return all(node == target or (is_read and place.get(node, -1) >= at) for node, is_read in mentions)
+
+
+@once_for_each
+def _mentions(scope: ast.AST) -> dict[str, list[tuple[int, bool]]]:
+    """For each name, the nodes that mention it, by their `id`, and whether each reads it."""
+    found: dict[str, list[tuple[int, bool]]] = {}
     for node in ast.walk(scope):
-        if name not in _names(node) or node is assignment.targets[0]:
-            continue
-        if id(node) not in later or not isinstance(node, ast.Name) or not isinstance(node.ctx, ast.Load):
-            return False
-    return True
+        for name in _names(node):
+            is_read = isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)
+            found.setdefault(name, []).append((id(node), is_read))
+    return found
 
 
 def _names(node: ast.AST) -> Iterator[str]:

@@ -8,11 +8,11 @@ which it does not record. What is told here is told from the text alone, whateve
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from torchlayout.interp.trace import Site
 from torchlayout.rules.seen import Seen
-from torchlayout.rules.way import way_to, way_to_subscript
+from torchlayout.rules.way import once_for_each, way_to, way_to_subscript
 
 TAKE_ALL = frozenset({"dir", "eval", "exec", "globals", "locals", "vars"})
 """Builtins that reach names which stand nowhere in their arguments."""
@@ -44,11 +44,33 @@ def may_be_kept_unseen(seen: Seen, site: Site) -> bool:
         return True
     scope = way[start]
     assert isinstance(scope, Scope)
-    if any(_takes_all(node) for node in ast.walk(scope)):
+    kept = _kept_names(scope)
+    if kept is None:
         return True
-    statement = next(node for node in reversed(way) if isinstance(node, ast.stmt))
-    held = _held(scope, statement, way[-1])
-    return bool(held) and any(_keeps(node, held) for node in _inside(scope))
+    statement = next(at for at in range(len(way) - 1, -1, -1) if isinstance(way[at], ast.stmt))
+    return not kept.isdisjoint(_held(way[statement:]))
+
+
+@once_for_each
+def _kept_names(scope: Scope) -> frozenset[str] | None:
+    """The names of a scope that something takes along, and those with the help of which such a name is bound. None
+    where any name may be taken."""
+    if any(_takes_all(node) for node in ast.walk(scope)):
+        return None
+    kept: set[str] = set()
+    makers: dict[str, set[str]] = {}
+    for node in _inside(scope):
+        kept.update(_taken(node))
+        for value, targets in _bindings(node):
+            helping = _mentioned(value) if targets else set()
+            for target in targets:
+                makers.setdefault(target, set()).update(helping)
+    pending = list(kept)
+    while pending:
+        more = makers.get(pending.pop(), set()) - kept
+        kept |= more
+        pending.extend(more)
+    return frozenset(kept)
 
 
 def _takes_all(node: ast.AST) -> bool:
@@ -61,18 +83,14 @@ def _inside(scope: Scope) -> Iterator[ast.AST]:
 
 
 # ---------------------------------------------------------------- who holds it
-def _held(scope: Scope, statement: ast.stmt, call: ast.AST) -> set[str]:
-    """The names that the statement of a call binds, and those that are bound with the help of such a name."""
+def _held(way: Sequence[ast.AST]) -> set[str]:
+    """The names that the statement of a call binds to what it makes: the way leads from the statement to the call."""
     held: set[str] = set()
-    for value, targets in (binding for node in ast.walk(statement) for binding in _bindings(node)):
-        if any(node is call for node in ast.walk(value)):
-            held |= targets
-    bindings = [binding for node in _inside(scope) for binding in _bindings(node)]
-    while True:
-        more = {name for value, names in bindings if _mentions(value, held) for name in names} - held
-        if not more:
-            return held
-        held |= more
+    for node in way:
+        for value, targets in _bindings(node):
+            if any(part is value for part in way):
+                held |= targets
+    return held
 
 
 def _bindings(node: ast.AST) -> Iterator[tuple[ast.AST, set[str]]]:
@@ -95,33 +113,36 @@ def _stored(target: ast.expr) -> set[str]:
     return {node.id for node in ast.walk(target) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
 
 
-def _mentions(node: ast.AST, names: set[str]) -> bool:
-    return any(isinstance(part, ast.Name) and part.id in names for part in ast.walk(node))
+def _mentioned(node: ast.AST) -> set[str]:
+    return {part.id for part in ast.walk(node) if isinstance(part, ast.Name)}
 
 
 # ---------------------------------------------------------------- who keeps it
-def _keeps(node: ast.AST, held: set[str]) -> bool:
-    """Whether a node takes a held name along."""
+def _taken(node: ast.AST) -> set[str]:
+    """The names that a node takes along."""
     parts: list[ast.expr | None] = []
     match node:
         case ast.Lambda() | ast.ClassDef():
-            return _mentions(node, held)
+            return _mentioned(node)
         case ast.FunctionDef() | ast.AsyncFunctionDef():
             outside = [node.args, *node.decorator_list, *([node.returns] if node.returns else ())]
-            return any(_mentions(part, held) for part in outside)
+            return {name for part in outside for name in _mentioned(part)}
         case ast.Nonlocal(names=names) | ast.Global(names=names):
-            return not held.isdisjoint(names)
-        case ast.Starred(value=value):
-            return isinstance(value, ast.Name) and value.id in held
+            return set(names)
+        case ast.Starred(value=ast.Name(id=name)):
+            return {name}
         case ast.Call():
             parts = [*node.args, *(keyword.value for keyword in node.keywords)]
         case ast.Assign() | ast.Return():
             parts = [node.value]
         case ast.Tuple() | ast.List():
             parts = [*node.elts]
-    return any(isinstance(part, ast.Attribute) and _is_method_of(part, held) for part in parts)
+    return {name for name in map(_whose_method, parts) if name is not None}
 
 
-def _is_method_of(node: ast.Attribute, held: set[str]) -> bool:
-    """Whether `x.name` is a method of a held x, to be called later."""
-    return node.attr not in DATA and isinstance(node.value, ast.Name) and node.value.id in held
+def _whose_method(node: ast.expr | None) -> str | None:
+    """The x of an `x.name` that may be a method, to be called later."""
+    match node:
+        case ast.Attribute(value=ast.Name(id=name), attr=attribute) if attribute not in DATA:
+            return name
+    return None

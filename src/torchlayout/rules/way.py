@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 import ast
+from bisect import bisect_right
 from collections.abc import Callable, Iterator
-from typing import Any, NamedTuple
+from functools import wraps
+from typing import Any, NamedTuple, TypeVar
+from weakref import WeakKeyDictionary
 
 from torchlayout.program.nodes import Span
 from torchlayout.program.source import Source
 
 Place = tuple[int, int]
 """A line, and a column in bytes, as `ast` counts."""
+
+
+Node = TypeVar("Node", bound=ast.AST)
+Told = TypeVar("Told")
 
 
 class Step(NamedTuple):
@@ -49,7 +56,7 @@ def _way(tree: ast.Module, start: Place, end: Place, is_it: Callable[[ast.AST], 
         here = way[-1].node
         if is_it(here):
             return way
-        inner = next((step for step in _children(here) if _holds(step.node, start, end)), None)
+        inner = next((step for step in _children_near(here, start) if _holds(step.node, start, end)), None)
         if inner is None:
             return []
         way.append(inner)
@@ -58,6 +65,19 @@ def _way(tree: ast.Module, start: Place, end: Place, is_it: Callable[[ast.AST], 
 def _children(node: ast.AST) -> Iterator[Step]:
     for field, value in ast.iter_fields(node):
         for part in value if isinstance(value, list) else [value]:
+            if isinstance(part, ast.AST):
+                yield Step(part, field)
+
+
+def _children_near(node: ast.AST, start: Place) -> Iterator[Step]:
+    """The children of which one may hold a place: of a block the statement that starts last before it, and the one
+    after, whose decorators stand before its start. Blocks may be long."""
+    for field, value in ast.iter_fields(node):
+        parts = value if isinstance(value, list) else [value]
+        if parts and isinstance(parts[0], ast.stmt):
+            after = bisect_right(parts, start, key=lambda statement: (statement.lineno, statement.col_offset))
+            parts = parts[max(after - 1, 0) : after + 1]
+        for part in parts:
             if isinstance(part, ast.AST):
                 yield Step(part, field)
 
@@ -73,3 +93,17 @@ def _holds(node: ast.AST, start: Place, end: Place) -> bool:
 
 def _bounds(node: Any) -> tuple[Place, Place]:
     return (node.lineno, node.col_offset), (node.end_lineno, node.end_col_offset)
+
+
+def once_for_each(tell: Callable[[Node], Told]) -> Callable[[Node], Told]:
+    """Keep what a function tells of a syntax node for as long as the node is there. What is told must not hold the
+    node itself, or it would be there for ever."""
+    known: WeakKeyDictionary[Node, Told] = WeakKeyDictionary()
+
+    @wraps(tell)
+    def told(node: Node) -> Told:
+        if node not in known:
+            known[node] = tell(node)
+        return known[node]
+
+    return told
