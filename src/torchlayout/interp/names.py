@@ -62,6 +62,12 @@ def _module_name(name: str, unit: Unit, fr: Frame) -> Value:
     alias = _alias(name, unit)
     if alias is not None:
         return alias
+    if name in unit.outline.assigned:
+        from torchlayout.interp.module_tensors import module_tensor
+
+        made = module_tensor(name, unit, fr)
+        if made is not None:
+            return made
     if name in BUILTINS and name not in unit.outline.assigned and name not in unit.outline.imports:
         return Path(f"builtins.{name}")
     return Opaque(("global", unit.path, name), name)
