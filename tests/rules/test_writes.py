@@ -38,6 +38,17 @@ KEPT = {
     "a clone, on purpose": "x.clone().add_(1)",
 }
 
+READ = (
+    "print(a)", 's = f"{a}"', 's = f"{1:>{int(a[1])}}"', 's = "{}".format(a)', 's = "%s" % a', 's = "%s" % (a,)',
+    "for v in a: print(v)", "sum(a)", "max(a)", "min(a[1], 3)", "2 in a", "not a[1]", "int(a[1])", "float(a[1])",
+    "torch.zeros(int(a[1]), 3)", "d[int(a[1])] = 3", "d[a[1]] = 3", "s = {a[1]}", "x[:, a % 3] = 3", "y[a] = 3",
+    "y[:, a] = 3", "y[[a[1], 1]] = 3", "s = q[a[1]]", "s = q[: a[1]]", "del q[a[1]]", "if a.any(): pass",
+    "if a[1]: pass", "while a[1]: break", "assert a[0]", "s = 0 < a[0] < 3", "s = a[1] and 3", "s = 3 if a[1] else 4",
+    "s = [i for i in q if a[1]]", "print(*a)", "s = [*a]", "s, *t = a", "list(a)", "zip(q, a)", "enumerate(a)",
+    "list(map(int, a))", "abs(a)", "range(a[1])", "sorted(a)", "reversed(a)", "next(iter(a))", "s = [v for v in a]",
+)  # fmt: skip
+"""What looks at the elements of the copy `a`."""
+
 
 def program(line: str, code: str = "") -> str:
     mark = f"  # {code}" if code else ""
@@ -69,6 +80,55 @@ def test_other_writes_are_left_alone(line: str) -> None:
     source = program(line)
     assert run(source).error is None
     assert not [f.message for f in torchlayout.check(source) if f.code in ("LAY105", "LAY108")]
+
+
+def written_and(line: str) -> str:
+    """A program that writes to a copy `a`, on line 7, and then does something else."""
+    return f"""\
+import torch
+
+
+def update(y, q, d):
+    x = torch.zeros(2, 3, dtype=torch.long)
+    a = x.t().reshape(-1)
+    a[0] = 2
+    {line}
+
+
+update(torch.zeros(6, 6), [0, 1, 2], {{}})
+"""
+
+
+@pytest.mark.parametrize("line", READ)
+def test_a_copy_whose_elements_are_looked_at_is_read(line: str) -> None:
+    source = written_and(line)
+    assert run(source).error is None
+    assert not [f.message for f in torchlayout.check(source) if f.code == "LAY108"]
+
+
+@pytest.mark.parametrize("line", ["pass", "len(a)", "a.shape", "a.size(0)", "a.dtype", "a is None"])
+def test_a_copy_that_is_asked_for_its_shape_is_not_read(line: str) -> None:
+    source = written_and(line)
+    assert run(source).error is None
+    assert [(f.span.line, f.code) for f in torchlayout.check(source) if f.code == "LAY108"] == [(7, "LAY108")]
+
+
+def test_an_index_of_an_assignment_is_read() -> None:
+    source = """\
+import torch
+
+
+def scatter(y, n):
+    rows = torch.arange(6).view(2, 3).t().reshape(-1)
+    rows.clamp_(max=n - 1)
+    y[rows] = 3
+    return y
+
+
+scatter(torch.zeros(4), 4)
+"""
+    assert run(source).error is None
+    assert not torchlayout.check(source)
 
 
 def test_a_copy_on_some_path_is_said_to_be_one() -> None:

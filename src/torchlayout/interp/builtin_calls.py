@@ -60,6 +60,7 @@ def iterate(value: Value, st: State, fr: Frame, span: nodes.Span) -> Value:
     if tensor is None and isinstance(value, Opaque) and value.kind in ("tensor", "ndarray"):
         tensor = as_tensor(value, st.facts)
     if tensor is not None:
+        record.contents(fr, [tensor], "iter", span, st)
         return Many(_first_item(tensor, st, fr, span), "tuple")
     if isinstance(value, Instance):
         return Many(Opaque((fr.place(span), "iterated")), "tuple")
@@ -336,7 +337,6 @@ def _reveal(arguments: Arguments, node: nodes.Call, st: State, fr: Frame) -> Val
 
 def _silent(arguments: Arguments, node: nodes.Call, st: State, fr: Frame) -> Value:
     """Calls that change nothing and give nothing of interest (`print`)."""
-    record.use(fr, [t for v in arguments.values() for t in st.tensors_in(v)], "read", "print", None, node.span)
     return None
 
 
@@ -347,7 +347,6 @@ def _is_tensor(arguments: Arguments, node: nodes.Call, st: State, fr: Frame) -> 
 
 def _number(arguments: Arguments, node: nodes.Call, st: State, fr: Frame) -> Value:
     """`float(...)`, `math.sqrt(...)`: some number."""
-    record.use(fr, [t for v in arguments.values() for t in st.tensors_in(v)], "read", "number", None, node.span)
     value = arguments.args[0] if len(arguments.args) == 1 else None
     return value if isinstance(value, float) else Opaque((fr.place(node.span), "number"), kind="number")
 
@@ -359,6 +358,27 @@ def _slice(arguments: Arguments, node: nodes.Call, st: State, fr: Frame) -> Valu
     if len(arguments.args) == 1:
         return Slice(None, given[0], None)
     return Slice(given[0], given[1], given[2]) if arguments.args else None
+
+
+def _looking(handler: Handler) -> Handler:
+    """A call that looks at the elements of tensors, and gives nothing that depends on how they lie."""
+
+    def look(arguments: Arguments, node: nodes.Call, st: State, fr: Frame) -> Value:
+        record.contents(fr, arguments.values(), "call", node.span, st)
+        return handler(arguments, node, st, fr)
+
+    return look
+
+
+def _computing(handler: Handler) -> Handler:
+    """A call that computes with tensors, and may give others."""
+
+    def compute(arguments: Arguments, node: nodes.Call, st: State, fr: Frame) -> Value:
+        tensors = (tensor for value in arguments.values() for tensor in st.tensors_in(value))
+        record.use(fr, tensors, "operand", "call", None, node.span)
+        return handler(arguments, node, st, fr)
+
+    return compute
 
 
 BUILTIN_CALLS: dict[str, Handler] = {
@@ -380,3 +400,13 @@ BUILTIN_CALLS: dict[str, Handler] = {
     "math.cos": _number, "math.sin": _number, "time.time": _number, "copy.copy": _copy,
     "builtins.next": _next,
 }  # fmt: skip
+
+for _path in (
+    "builtins.float", "builtins.int", "builtins.print", "builtins.range", "builtins.sorted", "math.cos", "math.exp",
+    "math.log", "math.log2", "math.pow", "math.sin", "math.sqrt",
+):  # fmt: skip
+    BUILTIN_CALLS[_path] = _looking(BUILTIN_CALLS[_path])
+for _path in ("abs", "max", "min", "round", "sum"):
+    BUILTIN_CALLS[f"builtins.{_path}"] = _computing(BUILTIN_CALLS[f"builtins.{_path}"])
+for _path in ("math.prod", "numpy.prod"):
+    BUILTIN_CALLS[_path] = _computing(BUILTIN_CALLS[_path])

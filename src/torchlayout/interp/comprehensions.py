@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from torchlayout.interp import record
 from torchlayout.interp.builtin_calls import iterate
 from torchlayout.interp.frame import Frame, LoopFrame
 from torchlayout.interp.loops import changes, walk
@@ -84,7 +85,9 @@ def _run(node: nodes.Comprehension, depth: int, st: State, fr: Frame) -> tuple[l
         for condition in clause.conditions:
             from torchlayout.interp.refine import truth_of
 
-            known = truth_of(evaluate(condition, st, fr), st)
+            value = evaluate(condition, st, fr)
+            record.truth(fr, value, condition.span)
+            known = truth_of(value, st)
             if known is False or not assume(condition, True, st, fr):
                 dead = True
                 break

@@ -108,6 +108,8 @@ def evaluate_items(items: tuple[nodes.Expr, ...], st: State, fr: Frame) -> tuple
 
 def _sequence(node: nodes.Sequence, st: State, fr: Frame) -> Value:
     values, complete = evaluate_items(node.items, st, fr)
+    if node.kind == "set":
+        record.use(fr, (t for value in values for t in st.tensors_in(value)), "contained", "set", None, node.span)
     if complete:
         made: Value = SequenceValue(node.kind, tuple(values))
     else:
@@ -129,6 +131,7 @@ def _mapping(node: nodes.Mapping, st: State, fr: Frame) -> Value:
                 rest = Opaque((fr.place(node.span), "rest"))
             continue
         name = evaluate(key, st, fr)
+        record.use(fr, st.tensors_in(name), "contained", "key", None, node.span)
         if isinstance(name, (str, int, bool)):
             items[name] = value
         else:
@@ -137,11 +140,13 @@ def _mapping(node: nodes.Mapping, st: State, fr: Frame) -> Value:
 
 
 def _slice(node: nodes.Slice, st: State, fr: Frame) -> Value:
-    return Slice(*(None if part is None else evaluate(part, st, fr) for part in (node.lower, node.upper, node.step)))
+    parts = [None if part is None else evaluate(part, st, fr) for part in (node.lower, node.upper, node.step)]
+    record.contents(fr, parts, "slice", node.span, st)
+    return Slice(*parts)
 
 
 def _starred(node: nodes.Starred, st: State, fr: Frame) -> Value:
-    evaluate(node.value, st, fr)
+    record.contents(fr, [evaluate(node.value, st, fr)], "*", node.span, st)
     return Opaque((fr.place(node.span), "starred"))
 
 
@@ -155,6 +160,8 @@ def _lambda(node: nodes.Lambda, st: State, fr: Frame) -> Value:
 # ---------------------------------------------------------------- operators
 def _binary(node: nodes.Binary, st: State, fr: Frame) -> Value:
     left, right = evaluate(node.left, st, fr), evaluate(node.right, st, fr)
+    if isinstance(left, str):
+        record.contents(fr, [right], node.op, node.span, st)
     return binary(node.op, left, right, node, st, fr)
 
 
@@ -204,6 +211,7 @@ def tensor_binary(row: str | None, op: str, left: Value, right: Value, span: nod
     """An operator with a tensor on one side at least."""
     unknown = Opaque((fr.place(span), "operator"), kind="tensor")
     if row is None:
+        record.use(fr, st.tensors_in(left) + st.tensors_in(right), "operand", op, None, span)
         return unknown
     if isinstance(right, Tensor) and row != "matmul" and not _may_be_tensor(left):
         left, right = right, left  # a number has no part in the layout
@@ -211,12 +219,15 @@ def tensor_binary(row: str | None, op: str, left: Value, right: Value, span: nod
     if isinstance(right, (str, type(None))):
         return unknown
     result = operate(fr, st, find_method(row, numpy) or find_method(row), [left, right], {}, span, op, "operator")
+    if result is None:
+        record.use(fr, st.tensors_in(left) + st.tensors_in(right), "operand", op, None, span)
     return unknown if result is None else result
 
 
 def _unary(node: nodes.Unary, st: State, fr: Frame) -> Value:
     value = evaluate(node.operand, st, fr)
     if node.op == "not":
+        record.truth(fr, value, node.span)
         known = truth_of(value, st)
         return _opposite(value, node, fr) if known is None else not known
     if isinstance(value, Tensor):
@@ -244,6 +255,8 @@ def _compare(node: nodes.Compare, st: State, fr: Frame) -> Value:
         if op in COMPARE_ROWS and (isinstance(left, Tensor) or isinstance(right, Tensor)):
             answers.append(tensor_binary(COMPARE_ROWS[op], op, left, right, node.span, st, fr))
         else:
+            if op not in ("is", "is not"):
+                record.contents(fr, [left, right], op, node.span, st)
             known = compare_values(op, left, right, st)
             answers.append(_unknown_answer(node, st, fr) if known is None else known)
         left = right
@@ -266,6 +279,8 @@ def _bool(node: nodes.BoolOp, st: State, fr: Frame) -> Value:
     state = st
     for place, operand in enumerate(node.values):
         value = evaluate(operand, state, fr)
+        if place < len(node.values) - 1:
+            record.truth(fr, value, node.span)
         known = outcome(operand, value, state, fr)
         if known is stop_on or place == len(node.values) - 1:
             ends.append((value, state))
@@ -296,6 +311,7 @@ def _that_count_as(truth: bool, value: Value, st: State) -> Value:
 
 def _conditional(node: nodes.Conditional, st: State, fr: Frame) -> Value:
     test = evaluate(node.test, st, fr)
+    record.truth(fr, test, node.span)
     known = outcome(node.test, test, st, fr)
     results: list[Value] = []
     ends: list[State] = []
@@ -341,6 +357,7 @@ def note_guards(test: nodes.Expr, fr: Frame) -> None:
 def _subscript(node: nodes.Subscript, st: State, fr: Frame) -> Value:
     value = evaluate(node.value, st, fr)
     index = evaluate(node.index, st, fr)
+    record.contents(fr, [index], "index", node.span, st)
     return take(value, index, node, st, fr)
 
 
@@ -450,8 +467,8 @@ def _await(node: nodes.Await, st: State, fr: Frame) -> Value:
 
 
 def _opaque(node: nodes.Opaque, st: State, fr: Frame) -> Value:
-    for part in node.parts:
-        evaluate(part, st, fr)
+    for part in node.parts:  # what stands in an f-string
+        record.contents(fr, [evaluate(part, st, fr)], "text", node.span, st)
     return Opaque((fr.place(node.span), "opaque"))
 
 

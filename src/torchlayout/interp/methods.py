@@ -160,7 +160,8 @@ def container_method(receiver: Value, name: str, arguments: Arguments, node: nod
     """What a method of a list, tuple, dict or string gives, and what it does to the container."""
     inner = st.load(receiver)
     place = fr.place(node.span)
-    if isinstance(receiver, str):
+    if isinstance(receiver, str):  # "{}".format(x)
+        record.contents(fr, arguments.values(), name, node.span, st)
         return Opaque((place, "text"), kind="str")
     if isinstance(receiver, Container):
         return _container_of_modules(receiver, name, arguments, node, st, fr)

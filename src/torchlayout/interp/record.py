@@ -9,7 +9,7 @@ from torchlayout.interp.frame import Frame, describe
 from torchlayout.interp.state import State
 from torchlayout.interp.tensors import Applied, as_tensor
 from torchlayout.interp.trace import ForeignArgument, ForeignCall, Reveal, Site, Use, Visit, Write
-from torchlayout.interp.values import Pointer, Tensor, Value
+from torchlayout.interp.values import Pointer, Tensor, Value, choices
 from torchlayout.ops import Op
 from torchlayout.program import nodes
 from torchlayout.program.nodes import Span
@@ -59,6 +59,16 @@ def use(fr: Frame, tensors: Iterable[Tensor], how: str, name: str, parameter: st
         for maker in tensor.made_by:
             uses = fr.run.trace.uses.setdefault(maker, set())
             uses.add(Use(how, name, parameter, key, _made_outside(fr, maker[1])))
+
+
+def contents(fr: Frame, values: Iterable[Value], name: str, span: Span, st: State) -> None:
+    """Record that the elements of tensors, in containers too, are looked at: printed, in an f-string, as an index."""
+    use(fr, (tensor for value in values for tensor in st.tensors_in(value)), "contents", name, None, span)
+
+
+def truth(fr: Frame, value: Value, span: Span) -> None:
+    """Record that a value is asked whether it is true; of a container this looks at no tensor inside."""
+    use(fr, (choice for choice in choices(value) if isinstance(choice, Tensor)), "contents", "bool", None, span)
 
 
 def _made_outside(fr: Frame, made: Span) -> bool:

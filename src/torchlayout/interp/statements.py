@@ -146,8 +146,15 @@ def _jump(node: nodes.Jump, st: State, fr: Frame) -> None:
         (fr.loop.breaks if node.kind == "break" else fr.loop.continues).append(st)
 
 
+def _tested(test: nodes.Expr, span: Span, st: State, fr: Frame) -> bool | None:
+    """How a test comes out; None where that is not known."""
+    value = evaluate(test, st, fr)
+    record.truth(fr, value, span)
+    return outcome(test, value, st, fr)
+
+
 def _assert(node: nodes.Assert, st: State, fr: Frame) -> State | None:
-    if outcome(node.test, evaluate(node.test, st, fr), st, fr) is False:
+    if _tested(node.test, node.span, st, fr) is False:
         return None
     return st if assume(node.test, True, st, fr) else None
 
@@ -170,6 +177,7 @@ def _delete_item(target: nodes.Subscript, st: State, fr: Frame) -> None:
     """`del items[i]`."""
     holder = evaluate(target.value, st, fr)
     index = evaluate(target.index, st, fr)
+    record.contents(fr, [index], "index", target.span, st)
     inner = st.load(holder)
     if not isinstance(holder, Held):
         return
@@ -219,7 +227,7 @@ def _definition(node: nodes.Definition, st: State, fr: Frame) -> State:
 def _branches(node: nodes.If, st: State, fr: Frame) -> list[State]:
     """The states in which the branches of an `if` end, those that never do left out."""
     find_statement_guard(node, fr)
-    known = outcome(node.test, evaluate(node.test, st, fr), st, fr)
+    known = _tested(node.test, node.span, st, fr)
     ends: list[State] = []
     for block, wanted in ((node.body, True), (node.orelse, False)):
         if known is (not wanted):
@@ -240,6 +248,7 @@ def _branches(node: nodes.If, st: State, fr: Frame) -> list[State]:
 
 def _match(node: nodes.Match, st: State, fr: Frame) -> State | None:
     subject = evaluate(node.subject, st, fr)
+    record.contents(fr, [subject], "match", node.span, st)
     end: State | None = None
     exhausted = False
     for place, case in enumerate(node.cases):
@@ -429,7 +438,7 @@ def _while(node: nodes.While, st: State, fr: Frame) -> State | None:
     forever = isinstance(node.test, nodes.Const) and bool(node.test.value)
 
     def enter(state: State) -> bool:
-        known = outcome(node.test, evaluate(node.test, state, fr), state, fr)
+        known = _tested(node.test, node.span, state, fr)
         return known is not False and assume(node.test, True, state, fr)
 
     end = _fixpoint(node.body, node.span, loop, st, fr, enter, False)

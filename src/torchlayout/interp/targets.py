@@ -184,6 +184,7 @@ def _set_item(target: nodes.Subscript, value: Value, st: State, fr: Frame) -> No
 
     holder = evaluate(target.value, st, fr)
     index = evaluate(target.index, st, fr)
+    record.contents(fr, [index], "index", target.span, st)
     if isinstance(holder, Opaque) and holder.kind in ("tensor", "ndarray"):
         holder = as_tensor(holder, st.facts) or holder
     if isinstance(holder, Tensor):

@@ -150,7 +150,8 @@ class Use:
 
     `how` is "operand" (of the operator `name`, as `parameter`), "returned", "stored" (in an attribute or a global),
     "contained" (in a list or dict whose further way is not followed), "argument" (of a call that is not known, whose
-    name is `name`), "written" (in-place), "read" (an attribute that does not touch memory, such as `shape`), or
+    name is `name`), "written" (in-place), "read" (an attribute that does not touch memory, such as `shape`),
+    "contents" (the elements are looked at, and any layout would do: `print(x)`, `int(x)`, `if x`, `y[x]`), or
     "yielded".
     """
 

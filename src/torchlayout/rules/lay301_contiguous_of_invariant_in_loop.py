@@ -49,7 +49,8 @@ class ContiguousOfInvariantInLoop(Rule):
     ## What it cannot see
     Loops around the function: a copy that every call of a method makes anew is not in a loop here. Where the copy is
     kept (appended, returned, stored), written to, or given to a function that is not known, each turn may need a copy
-    of its own, and LAY302 speaks instead.
+    of its own, and LAY302 speaks instead. How often a test holds: what stands under one for None, for membership, of
+    a count (`i == 0`) or of a flag that the loop sets is taken to be copied once, or now and then, and left alone.
 
     ## Fix safety
     The fix moves the copy in front of the loop. It is unsafe: the copy is then also made for a loop that takes no
@@ -150,12 +151,72 @@ for step in range(3):
 """,
             note="each turn writes into a copy of its own",
         ),
+        Example(
+            """\
+import torch
+
+
+def decode(up_proj, latents, steps):
+    absorbed = None
+    for _ in range(steps):
+        if absorbed is None:
+            absorbed = up_proj.transpose(1, 2).contiguous()
+        latents = torch.tanh(torch.bmm(latents, absorbed))
+    return latents
+
+
+decode(torch.randn(4, 8, 8), torch.randn(4, 2, 8), 3)
+""",
+            note="packed on the first turn only",
+        ),
+        Example(
+            """\
+import torch
+
+
+class Decoder:
+    def __init__(self, up_proj):
+        self.up_proj = up_proj
+        self.absorbed = None
+
+    def decode(self, latents, steps):
+        for _ in range(steps):
+            if self.absorbed is None:
+                self.absorbed = self.up_proj.transpose(1, 2).contiguous()
+            latents = torch.tanh(torch.bmm(latents, self.absorbed))
+        return latents
+
+
+Decoder(torch.randn(4, 8, 8)).decode(torch.randn(4, 2, 8), 3)
+""",
+            note="packed once, and kept in the module",
+        ),
+        Example(
+            """\
+import torch
+
+
+def decode(up_proj, latents, steps, absorb):
+    for _ in range(steps):
+        if absorb:
+            absorbed = up_proj.transpose(1, 2).contiguous()  # LAY301
+            latents = torch.bmm(latents, absorbed)
+        latents = torch.tanh(latents)
+    return latents
+
+
+decode(torch.randn(4, 8, 8), torch.randn(4, 2, 8), 3, True)
+""",
+            note="a mode that the loop does not change: on every turn, or on none",
+        ),
     )
 
     def check(self, seen: Seen) -> Iterator[Finding]:
+        from torchlayout.rules.turns import is_passed_by
+
         for site in seen.packing():
             # Where it hardly ever copies, there is nothing to gain.
-            if is_hoistable(seen, site) and not usually_packed(site):
+            if is_hoistable(seen, site) and not usually_packed(site) and not is_passed_by(seen, site):
                 yield self.finding(seen, site)
 
     def finding(self, seen: Seen, site: Site) -> Finding:
@@ -192,4 +253,4 @@ def is_hoistable(seen: Seen, site: Site) -> bool:
     uses = seen.uses_through_views(site.key)
     if uses is None or may_be_kept_unseen(seen, site):
         return False
-    return all(use.how in ("operand", "read") and not seen.is_write(use) for use in uses)
+    return all(use.how in ("operand", "contents", "read") and not seen.is_write(use) for use in uses)

@@ -126,7 +126,7 @@ def _weigh(seen: Seen, use: Use, key: SiteKey, swaps: list[Swap], verdict: Verdi
     """Count one use; what stands in the place of its results, where these would lie otherwise."""
     if use.how == "read" and use.name in TELLS:
         raise Unclear
-    if use.how == "read" or (use.how == "operand" and use.name in ASKS):
+    if use.how in ("read", "contents") or (use.how == "operand" and use.name in ASKS):
         return []
     site = seen.site(use.by)
     if use.how != "operand" or use.in_loop or site is None or use.parameter is None or seen.is_write(use):
