@@ -85,7 +85,8 @@ def module_tensor(name: str, unit: Unit, fr: Frame) -> Value | None:
     run = fr.run
     state = State({}, {}, run.new_facts())
     frame = Frame(run, unit, "<module>", ("module tensor", name), {})
-    trace, run.trace = run.trace, Trace(unit.path)  # what the module's own statements do is told of elsewhere
+    trace = run.trace  # what the module's own statements do is told of elsewhere
+    run.trace = Trace(unit.path, reads=trace.reads, notes=trace.notes)
     proving, run.proving = run.proving, True
     try:
         from torchlayout.interp.expressions import evaluate
