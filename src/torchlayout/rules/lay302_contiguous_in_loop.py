@@ -52,7 +52,8 @@ class ContiguousInLoop(Rule):
 
     ## What it cannot see
     How many turns the loop takes, and loops in other functions around this one. A tensor of which nothing is known is
-    taken to be contiguous, so that packing it is not reported.
+    taken to be contiguous, so that packing it is not reported. How often a test holds: what stands under one for None,
+    for membership, of a count (`i == 0`, `step % 100 == 0`) or of a flag that the loop sets is left alone.
 
     ## References
     - [torch.Tensor.contiguous](https://pytorch.org/docs/stable/generated/torch.Tensor.contiguous.html)
@@ -136,18 +137,93 @@ first_large([torch.randn(3, 4)])
 """,
             note="in a loop, but returned: it runs once",
         ),
+        Example(
+            """\
+import torch
+
+
+def scores(queries, keys):
+    cache = {}
+    out = []
+    for query in queries:
+        if "turned" not in cache:
+            cache["turned"] = keys.transpose(0, 1).contiguous()
+        out.append(query @ cache["turned"])
+    return out
+
+
+scores(torch.randn(2, 3, 4), torch.randn(5, 4))
+""",
+            note="a cache that the first turn fills",
+        ),
+        Example(
+            """\
+import torch
+
+
+def blocks(x, layers):
+    first = True
+    for layer in layers:
+        if first:
+            x = x.transpose(0, 1).contiguous()
+            first = False
+        x = layer(x)
+    return x
+
+
+blocks(torch.randn(3, 4), [torch.tanh, torch.sin])
+""",
+            note="a flag that the first turn takes down",
+        ),
+        Example(
+            """\
+import torch
+
+
+def blocks(x, layers):
+    for i, layer in enumerate(layers):
+        if i == 0:
+            x = x.transpose(0, 1).contiguous()
+        x = layer(x)
+    return x
+
+
+blocks(torch.randn(3, 4), [torch.tanh, torch.sin])
+""",
+            note="on the first turn only",
+        ),
+        Example(
+            """\
+import torch
+
+
+def blocks(x, layers, turned):
+    for layer in layers:
+        x = layer(x)
+        if turned:
+            x = x.transpose(0, 1).contiguous()  # LAY302
+    return x
+
+
+blocks(torch.randn(3, 4), [torch.tanh, torch.sin], True)
+""",
+            note="a mode that the loop does not change: on every turn, or on none",
+        ),
     )
 
     def check(self, seen: Seen) -> Iterator[Finding]:
         from torchlayout.rules.lay301_contiguous_of_invariant_in_loop import usually_packed
         from torchlayout.rules.seen import assumed_cases, innermost_loop
+        from torchlayout.rules.turns import is_passed_by
 
         guarded = {guard.span for guard in seen.trace.guards}  # LAY205 speaks of these
         for site in seen.packing():
             if site.span in guarded:
                 continue
             known = any(case.operand() is not None for _, case in assumed_cases(site))
-            if known and innermost_loop(site) is not None and not usually_packed(site) and not leaves(seen, site):
+            if not known or innermost_loop(site) is None or usually_packed(site):
+                continue
+            if not leaves(seen, site) and not is_passed_by(seen, site):
                 yield self.finding(seen, site)
 
     def finding(self, seen: Seen, site: Site) -> Finding:

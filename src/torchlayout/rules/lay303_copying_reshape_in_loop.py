@@ -50,7 +50,8 @@ class CopyingReshapeInLoop(Rule):
 
     ## What it cannot see
     Loops in other functions around this one. Of a tensor of which nothing is known it is not said that its reshape
-    copies.
+    copies. How often a test holds: what stands under one for None, for membership, of a count (`step % 100 == 0`) or
+    of a flag that the loop sets is left alone.
 
     ## References
     - [torch.reshape](https://pytorch.org/docs/stable/generated/torch.reshape.html)
@@ -109,14 +110,33 @@ halves(torch.randn(4, 3, 2))
 """,
             note="parts of the outermost dimension are contiguous: a view",
         ),
+        Example(
+            """\
+import torch
+
+
+def train(x, steps):
+    for step in range(steps):
+        x = torch.tanh(x)
+        if step % 100 == 0:
+            print(x.transpose(0, 1).reshape(-1).tolist())
+
+
+train(torch.randn(2, 3), 3)
+""",
+            note="on every hundredth turn",
+        ),
     )
 
     def check(self, seen: Seen) -> Iterator[Finding]:
         from torchlayout.rules.lay302_contiguous_in_loop import leaves
         from torchlayout.rules.seen import copies, innermost_loop, usually
+        from torchlayout.rules.turns import is_passed_by
 
         for site in seen.named(*RESHAPES):
-            if innermost_loop(site) is not None and usually(site, copies) and not leaves(seen, site):
+            if innermost_loop(site) is None or not usually(site, copies):
+                continue
+            if not leaves(seen, site) and not is_passed_by(seen, site):
                 yield self.finding(seen, site)
 
     def finding(self, seen: Seen, site: Site) -> Finding:
