@@ -101,6 +101,31 @@ def test_comments_that_silence_nothing(source: str, expected: list[tuple[str, in
     assert unused(source) == expected
 
 
+@pytest.mark.parametrize(
+    ("comment", "message"),
+    [
+        ("noqa: LAY101", "unused suppression of LAY101: nothing here needs it"),
+        ("noqa: LAY999", "suppression of LAY999: no such code"),
+        ("torchlayout: ignore[LAY1, LAY902]", "unused suppression of LAY1, LAY902: nothing here needs it"),
+        ("torchlayout: ignore", "unused suppression: nothing here needs it"),
+        ("torchlayout: ignore[LAY8, X1]", "suppression of LAY8, X1: no such code"),
+        ("torchlayout: ignore[lay101]", "suppression of lay101: no such code (did you mean LAY101?)"),
+        (
+            "torchlayout: ignore[Unused-Suppression]",
+            "suppression of Unused-Suppression: no such code (did you mean LAY902?)",
+        ),
+        (
+            "torchlayout: ignore-file[LAY101, LAY999]",
+            "unused suppression of LAY101, LAY999: nothing here needs it, and there is no LAY999",
+        ),
+    ],
+)
+def test_a_code_that_is_not_there_is_told_apart_from_one_that_is_not_needed(comment: str, message: str) -> None:
+    text = f"import torch\nx.size()  # {comment}\n"
+    findings = analyze(text, settings=Settings(report_unused_suppressions=True)).findings
+    assert [finding.message for finding in findings] == [message]
+
+
 def test_unused_comments_are_reported_only_on_request() -> None:
     assert codes("x.size()  # noqa: LAY101\n") == []
 

@@ -156,8 +156,33 @@ def _is_idle(comment: Comment, findings: list[Finding]) -> bool:
 def unused_finding(code: str, suppression: Suppression, text: str) -> Finding:
     """The report on a comment that silences nothing, with the removal as its fix."""
     named = f" of {', '.join(suppression.codes)}" if suppression.codes else ""
-    message = f"unused suppression{named}: nothing here needs it"
+    unknown = [named for named in suppression.codes if not _is_known(named)]
+    if not unknown:
+        message = f"unused suppression{named}: nothing here needs it"
+    elif len(unknown) == len(suppression.codes):
+        message = f"suppression{named}: no such code{_meant(unknown)}"
+    else:
+        message = (
+            f"unused suppression{named}: nothing here needs it, and there is no {' or '.join(unknown)}{_meant(unknown)}"
+        )
     return Finding(code, message, suppression.span, fix=_removal(suppression, text))
+
+
+def _is_known(code: str) -> bool:
+    from torchlayout.check.selection import known_codes
+
+    return any(known.startswith(code) for known in known_codes())
+
+
+def _meant(unknown: list[str]) -> str:
+    """The codes meant by names of rules, or by codes in small letters."""
+    from torchlayout.check.analysis import rules
+    from torchlayout.check.selection import OWN_CODES
+
+    codes = {rule.name: rule.code for rule in rules()} | {name: code for code, name in OWN_CODES.items()}
+    codes |= {code.lower(): code for code in codes.values()}
+    meant = [codes[name.lower()] for name in unknown if name.lower() in codes]
+    return f" (did you mean {', '.join(meant)}?)" if meant else ""
 
 
 def _removal(suppression: Suppression, text: str) -> Fix | None:

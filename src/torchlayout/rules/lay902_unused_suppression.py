@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 class UnusedSuppression(Rule):
     """## What it does
     With the setting `report-unused-suppressions`, reports comments that name codes of torchlayout and silence no
-    finding.
+    finding. Where there is no such code, it says so.
 
     ## Why is this bad?
     The comment was written for a finding that is gone. It misleads readers, and would hide the next finding there.
