@@ -151,6 +151,10 @@ def call_linted(
     return call_function(function, args, arguments.kwargs, span, st, fr, open_ended=arguments.open_kwargs, loop=loop)
 
 
+TAKING_ARRAYS = frozenset({"torch.from_numpy", "numpy.flip", "numpy.fliplr", "numpy.flipud", "numpy.rot90"})
+"""Functions that take an array, or make one of what they are given."""
+
+
 def call_path(path: str, arguments: Arguments, node: nodes.Call, st: State, fr: Frame) -> Value:
     """Call something imported or builtin, by its dotted path."""
     special = builtin_calls.BUILTIN_CALLS.get(path)
@@ -162,9 +166,9 @@ def call_path(path: str, arguments: Arguments, node: nodes.Call, st: State, fr: 
     known = known_return(path, arguments, node, st, fr)
     if known is not None:
         return known
-    if path == "torch.from_numpy" and arguments.args and isinstance(arguments.args[0], Opaque):
+    if path in TAKING_ARRAYS and arguments.args and isinstance(arguments.args[0], Opaque):
         given = arguments.args[0]
-        if given.kind is None:  # nothing but an array may be given
+        if given.kind is None:
             arguments.args[0] = Opaque(given.key, given.name, given.weak, given.origin, "ndarray")
     if not arguments.open_args:
         rows = find_function(path)

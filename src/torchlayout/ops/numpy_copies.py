@@ -8,7 +8,7 @@ from torchlayout.layouts import Layout, contiguous, is_contiguous, unknown_strid
 from torchlayout.ops.numpy_layouts import array, array_result, in_order, is_fortran, packed
 from torchlayout.ops.numpy_rows import FRESH, MAYBE_VIEW, VIEW, paths, viewed
 from torchlayout.ops.table import Args, Transfer, op
-from torchlayout.ops.values import UNKNOWN, DType, Operand, Outcome, Result, Unknowable
+from torchlayout.ops.values import UNKNOWN, DType, Operand, Outcome, Result, Unknowable, is_unknown
 from torchlayout.sizes import MAYBE, NO, YES
 
 
@@ -47,8 +47,20 @@ def _converts(operand: Operand, dtype: Any) -> Any:
     return MAYBE
 
 
+def _of_anything(args: Args) -> Outcome | None:
+    """An array made of what is not known to be one: taken to lie as new arrays do; None where it is known."""
+    given = args["self"]
+    if not is_unknown(given):
+        return None
+    shape = (args.facts.symbols.fresh_rest("array"),)
+    return Result(packed(shape) if args.facts.assumed else unknown_strides(shape), _dtype(args), MAYBE, numpy=True)
+
+
 def as_array(args: Args) -> Outcome:
     """the array itself, unless a dtype or an order asks for a copy; what is no array is packed"""
+    anything = _of_anything(args)
+    if anything is not None:
+        return anything
     if not isinstance(args.known("self"), Operand):
         return from_sequence(args)
     operand = array(args)
@@ -89,6 +101,9 @@ def new_array(args: Args) -> Outcome:
     """a copy in the same order (`order='K'`)"""
     if args["copy"] is not True:
         return as_array(args) if args["copy"] is False or args["copy"] is None else UNKNOWN
+    anything = _of_anything(args)
+    if anything is not None:
+        return anything
     if not isinstance(args.known("self"), Operand):
         return from_sequence(args)
     operand = array(args)

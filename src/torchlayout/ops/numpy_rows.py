@@ -112,6 +112,9 @@ def flipped(args: Args) -> Outcome:
     """strides negated (no copy, unlike torch's)"""
     axes = args.integers("axis")
     if axes is None:
+        layout = settle(args.layout(), args.facts)
+        if layout.rank is None and args.facts.assumed:
+            return viewed(array(args), _backwards_throughout(args.reaching(layout, 0)))
         layout = fixed_rank(args)
         if not layout.dims:
             return UNKNOWN  # a NumPy scalar
@@ -128,6 +131,12 @@ def flipped(args: Args) -> Outcome:
     return viewed(operand, reversed_along(layout, places))
 
 
+def _backwards_throughout(layout: Layout) -> Layout:
+    """An array read backwards along all its dimensions, of which the first is known."""
+    first, *others = reversed_along(layout, (0,)).dims
+    return Layout((first, *(Dim(dim.size, None, dim.rest) for dim in others)), None)
+
+
 def flipped_along(axis: int) -> Transfer:
     def transfer(args: Args) -> Outcome:
         operand = array(args)
@@ -140,12 +149,12 @@ def flipped_along(axis: int) -> Transfer:
 
 def turned(args: Args) -> Outcome:
     """by quarters: dimensions swapped, strides negated (no copy, unlike torch's)"""
-    layout = fixed_rank(args)
     axes = args.integers("axes") or ()
-    rank = len(layout.dims)
-    if len(axes) != 2:
+    if len(axes) != 2 or axes[0] == axes[1]:
         raise Unknowable("rot90 takes two axes")
-    first, second = (axis_of(axis, rank) for axis in axes)
+    operand = array(args)
+    first, second = axes
+    layout = args.reaching(args.layout(), first, second)
     times = args.integer("k") % 4
     if times == 2:
         layout = reversed_along(layout, (first, second))
@@ -157,7 +166,7 @@ def turned(args: Args) -> Outcome:
         layout = layout.replace(dims)
         if times == 3:
             layout = reversed_along(layout, (second,))
-    return viewed(args.operand(), layout)
+    return viewed(operand, layout)
 
 
 def expanded_dims(args: Args) -> Outcome:

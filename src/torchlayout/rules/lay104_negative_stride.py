@@ -145,7 +145,7 @@ torch.tensor(2)
         from torchlayout.rules.seen import refusal
 
         for site in seen.sites:
-            found = refusal(site, "negative-stride")
+            found = refusal(site, "negative-stride") or _of_annotated(seen, site)
             if found is not None and not (site.name == "[]" and may_be_array(seen, site)):
                 yield self.finding(seen, site, *found)
 
@@ -196,6 +196,34 @@ def may_be_array(seen: Seen, site: Site) -> bool:
         pending.extend(makers - done)
         done |= makers
     return False
+
+
+def _of_annotated(seen: Seen, site: Site) -> tuple[Visit, Case, str] | None:
+    """The refusal of a negative step on a parameter that is said to be a tensor, and stays it: its rank does not
+    matter."""
+    import ast
+
+    from torchlayout.rules.way import way_to_subscript
+
+    if site.name != "[]":
+        return None
+    refused = [
+        (visit, case, "")
+        for visit in site.relevant()
+        for case in visit.assumed
+        if case.refused is not None and case.refused.kind == "negative-stride" and not case.weak
+    ]
+    way = [step.node for step in way_to_subscript(seen.unit.tree, seen.unit.source, site.span)] if refused else []
+    index = way[-1] if way else None
+    around = next((node for node in reversed(way) if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))), None)
+    if not (isinstance(index, ast.Subscript) and isinstance(index.value, ast.Name) and around is not None):
+        return None
+    name, given = index.value.id, around.args
+    said = [arg.annotation for arg in (*given.posonlyargs, *given.args, *given.kwonlyargs) if arg.arg == name]
+    if not said or said[0] is None or ast.unparse(said[0]) not in ("torch.Tensor", "Tensor"):
+        return None
+    stored = (node for node in ast.walk(around) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store))
+    return None if any(node.id == name for node in stored) else refused[0]
 
 
 def _copied(seen: Seen, site: Site) -> Fix | None:
