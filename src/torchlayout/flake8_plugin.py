@@ -70,7 +70,9 @@ class Plugin:
     @classmethod
     def parse_options(cls, manager: Any, options: argparse.Namespace, args: Any) -> None:
         """Settings from `[tool.torchlayout]`, then from flake8's options; a mistake ends the run with status 2."""
-        from torchlayout.check import config, flake8_config
+        from torchlayout.check import analysis, config, flake8_config
+
+        analysis.own_process()
 
         try:
             files = flake8_config.files_of(options)
