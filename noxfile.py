@@ -1,4 +1,4 @@
-"""Sessions for development: `nox -s tests`, `oldest`, `lint`, `docs`, `full`, `benchmark`; `nox -l` lists them."""
+"""Sessions for development: `tests`, `oldest`, `lint`, `docs`, `full`, `mutation`, `benchmark`; `nox -l` tells of each."""
 
 from __future__ import annotations
 
@@ -72,6 +72,14 @@ def full(session: nox.Session) -> None:
     """The exhaustive tests that the default run leaves out."""
     session.install("-c", "constraints.txt", "-e", ".[test]")
     session.run("pytest", "-m", "full", *session.posargs)
+
+
+@nox.session
+def mutation(session: nox.Session) -> None:
+    """Whether a test of `sizes` or `layouts` fails for each change of their code: docs/reliability.md."""
+    session.install("-c", "constraints.txt", "-e", ".[test]")
+    session.install("mutmut==3.8.1")
+    session.run("python", "scripts/mutation.py", *session.posargs, env={"HYPOTHESIS_PROFILE": "mutation"})
 
 
 BENCHMARKED = ("torchvision==0.29.1", "timm==1.0.31", "transformers==5.24.0")

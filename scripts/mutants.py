@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from textwrap import indent
 from types import FunctionType, ModuleType
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import libcst as cst
 import libcst.matchers as m
@@ -68,7 +68,7 @@ class Mutant(NamedTuple):
                     setattr(other, name, new)
 
 
-def _become(old: FunctionType, new: FunctionType) -> None:
+def _become(old: Any, new: Any) -> None:
     old.__code__, old.__defaults__, old.__kwdefaults__ = new.__code__, new.__defaults__, new.__kwdefaults__
 
 
@@ -78,7 +78,7 @@ def _change_class(old: type, new: type, module: ModuleType) -> None:
         if isinstance(value, staticmethod) and isinstance(before, staticmethod):  # `__new__` of a NamedTuple
             _become(before.__func__, value.__func__)
         elif isinstance(value, property) and isinstance(before, property):
-            _become(before.fget, value.fget)  # type: ignore[arg-type]
+            _become(before.fget, value.fget)
         elif isinstance(value, FunctionType) and isinstance(before, FunctionType):
             if before.__globals__ is vars(module):
                 _become(before, value)

@@ -1,8 +1,8 @@
 """Whether the tests of a room notice when its code is changed: `nox -s mutation`.
 
-Collects the tests once, then forks for each mutant: the child changes the module in memory and runs the tests until
-one fails. So a mutant costs its tests alone. Ends with status 1 where a mutant survives that is not among those known
-to give the same answers, in `equivalent_mutants.txt`.
+Collects the tests once, then forks for each mutant: the child changes the module in memory and runs the tests that
+reach the change until one fails. So a mutant costs its tests alone. Ends with status 1 where a mutant survives that is
+not among those known to give the same answers, in `equivalent_mutants.txt`. Needs an operating system that forks.
 """
 
 from __future__ import annotations

@@ -208,6 +208,12 @@ def test_fewer_dimensions_than_were_told_from_both_ends(facts: Facts) -> None:
     assert pair.sizes[0] == first and pair.sizes[1] not in (first, second, last)
     assert with_rank(found, 2, facts) == pair
     assert with_rank(found, 1, facts) is None
+    other = with_leading(contiguous((facts.symbols.rest("y", "y"),)), 2, facts)
+    assert other is not None
+    other = with_trailing(other, 1, facts)
+    assert other is not None
+    others = with_rank(other, 2, facts)
+    assert others is not None and not set(others.sizes) & set(pair.sizes)
     loose = with_rank(unknown_strides(found.shape), 2, facts)
     assert loose is not None and loose.sizes == pair.sizes and loose.strides == (None, None)
 

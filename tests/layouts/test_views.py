@@ -179,6 +179,7 @@ SOME = strided((B, C), (T, 1))
         (REVERSED, (N, H)),
         (REVERSED, (N, 1, H)),
         (REVERSED, (N, H, 1)),
+        (Layout((Dim(C, 1), Dim(B, T * C), Dim(T, C))), (N,)),
         (ROWS_OF_COLUMNS, (X, B * 2)),
         (LONG_ROWS, (N, 5)),
     ],
@@ -192,6 +193,12 @@ def test_shapes_that_merge_whatever_their_sizes_are(layout: Layout, shape: Shape
     assert unsure is not None and unsure.exists is MAYBE
 
 
+def test_shapes_that_merge_unless_sizes_are_one_or_zero(facts: Facts) -> None:
+    for shape in ((N, B * T), (2, C, B)):
+        answer = view(ROWS_OF_COLUMNS, shape, facts)
+        assert answer is not None and answer.exists is MAYBE and not answer.by_chance
+
+
 @pytest.mark.parametrize(
     ("layout", "shape", "by_chance"),
     [
@@ -202,6 +209,10 @@ def test_shapes_that_merge_whatever_their_sizes_are(layout: Layout, shape: Shape
         (SOME, (B * C,), True),
         (SOME, (N, C + 1), True),
         (SOME, (N, H), False),
+        (LONG_ROWS, (X, 5), False),
+        (Layout((Dim(B, 1), Dim(T, B))), (N, 5), False),
+        (Layout((Dim(B, 1), Dim(4, B))), (N, H), False),
+        (Layout((Dim(B, N), Dim(T, C), Dim(C, 1))), (B * T * C,), True),
         (strided((4, C), (None, 1)), (2, C * 2), False),
     ],
 )
@@ -252,4 +263,5 @@ def test_unknown_dimensions_in_the_shape(facts: Facts) -> None:
     for shape, exists in (((C, X), YES), ((C, 1, X), YES), ((C, X.numel), YES), ((X, C), None), ((C * X.numel,), None)):
         answer = view(turned, shape, assumed)
         assert answer is not None and (answer.exists is YES) is (exists is YES)
+        assert exists is not YES or (answer.layout is not None and answer.layout.shape == shape)
     assert isinstance(turned.shape[1], Rest)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from torchlayout.sizes import NO, YES, Facts, Poly, Symbols, single_atom
+from torchlayout.sizes import MAYBE, NO, YES, Facts, Poly, Symbols, single_atom
 
 
 @pytest.fixture
@@ -80,3 +80,37 @@ def test_what_grows_too_large_is_an_unknown_of_the_same_file(symbols: Symbols) -
         total = total + symbols.atom(index)  # type: ignore[assignment]
     atom = max(total.atoms())
     assert atom.home is symbols and len(total.terms) <= 48
+
+
+def test_a_size_that_only_the_assumed_world_knows(symbols: Symbols) -> None:
+    facts = Facts(symbols)
+    n, m = symbols.atom("n", "n"), symbols.atom("m", "m")
+    twice = symbols.stand_in("key", n * 2)
+    assert symbols.stand_in("key", n * 2) is twice
+    assert len({twice, symbols.stand_in("other", n * 2), symbols.stand_in("key", n * 3)}) == 3
+    assert facts.normal(twice) is twice and facts.normal(twice * m + 1) == twice * m + 1
+    assert facts.assumed_world.normal(twice * m + 1) == n * m * 2 + 1
+    assert facts.equal(twice, n * 2) is MAYBE and facts.assumed_world.equal(twice, n * 2) is YES
+    facts.learn_equal(m, 5)  # another size does not matter, nor one that is made of it
+    assert facts.normal(twice) is twice and facts.normal(twice * m) == twice * 5
+    facts.learn_equal(n, 3)
+    assert facts.normal(twice) is twice and facts.assumed_world.normal(twice * m) == 30
+    seven = symbols.stand_in("key", 7)
+    assert facts.normal(seven) is seven and facts.assumed_world.normal(seven) == 7
+    assert facts.assumed_world.normal(symbols.stand_in("again", seven * 2)) == 14
+
+
+def test_what_it_is_in_the_assumed_world_is_its_name(symbols: Symbols) -> None:
+    n = symbols.atom("n", "n")
+    for size, name in ((n * 2, "2*n"), (n, "n"), (7, "?"), (symbols.atom("nameless"), "?")):
+        assert repr(symbols.stand_in("key", size)) == name
+        assert name != "?" or repr(symbols.stand_in("key", size) * n) == "?"
+
+
+def test_what_is_known_of_it_besides(symbols: Symbols) -> None:
+    facts = Facts(symbols)
+    n, m = symbols.atom("n", "n"), symbols.atom("m", "m")
+    stands = symbols.stand_in("key", n)
+    facts.learn_equal(stands, m)
+    assert facts.equal(stands, m) is YES
+    assert facts.assumed_world.equal(stands, n) is not NO
