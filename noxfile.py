@@ -1,4 +1,4 @@
-"""Sessions for development: `tests`, `oldest`, `lint`, `docs`, `full`, `mutation`, `benchmark`; `nox -l` tells of each."""
+"""Sessions for development; `nox -l` tells of each."""
 
 from __future__ import annotations
 
