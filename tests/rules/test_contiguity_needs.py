@@ -114,9 +114,9 @@ def f(x: torch.Tensor):
 
 @pytest.mark.parametrize(
     ("arguments", "reported"),
-    [(("0",), False), (("1",), True), (("scale",), True), (("*",), True), (("other",), False)],
+    [(("0",), 0), (("1",), 1), (("scale",), 1), (("1", "scale"), 2), (("*",), 2), (("other",), 0)],
 )
-def test_functions_that_users_name(arguments: tuple[str, ...], reported: bool) -> None:
+def test_functions_that_users_name(arguments: tuple[str, ...], reported: int) -> None:
     settings = Settings(select=("LAY106",), need_contiguous=(("kernels.fused", arguments),))
     found = torchlayout.check(SOURCE, settings=settings)
     assert [finding.code for finding in found] == ["LAY106"] * reported

@@ -152,15 +152,18 @@ finally:
         for key, calls in sorted(seen.trace.calls.items()):
             if key[0] != seen.trace.path:
                 continue
-            found = next(filter(None, (self.foreign(seen, key, call) for call in calls)), None)
-            if found is not None:
-                yield found
+            told: set[int | str] = set()
+            for call in calls:
+                for place, found in self.foreign(seen, key, call):
+                    if place not in told:
+                        told.add(place)
+                        yield found
         for site in seen.sites:
             yield from self.refused(seen, site)
             yield from self.hidden_state(seen, site)
 
     # ------------------------------------------------------------ functions outside the table
-    def foreign(self, seen: Seen, key: SiteKey, call: ForeignCall) -> Finding | None:
+    def foreign(self, seen: Seen, key: SiteKey, call: ForeignCall) -> Iterator[tuple[int | str, Finding]]:
         from torchlayout.rules import contiguity_needs, mend
 
         need = contiguity_needs.find(call.path)
@@ -176,10 +179,8 @@ finally:
                 says = f" ({need.says})" if need is not None else ""
                 name = call.path.rpartition(".")[2]
                 named = f"argument {place + 1}" if isinstance(place, int) else f"`{place}`"
-                return self.finding(
-                    seen, key, f"`{name}` refuses {named}{where}{says}", *found, argument.origin, call.caller, fix
-                )
-        return None
+                what = f"`{name}` refuses {named}{where}{says}"
+                yield place, self.finding(seen, key, what, *found, argument.origin, call.caller, fix)
 
     # ------------------------------------------------------------ operators of the table
     def refused(self, seen: Seen, site: Site) -> Iterator[Finding]:
