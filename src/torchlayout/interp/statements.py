@@ -10,19 +10,17 @@ from collections.abc import Callable
 from typing import Any
 
 from torchlayout.interp import record
-from torchlayout.interp.builtin_calls import MAX_RANGE, iterate
 from torchlayout.interp.definitions import local_class, make_function, rebound_names
-from torchlayout.interp.earlier import Carried
 from torchlayout.interp.expressions import binary, evaluate, note_guards
-from torchlayout.interp.frame import MAX_ROUNDS, MAX_WIDENED_ROUNDS, Frame, LoopFrame, OutOfBudget
+from torchlayout.interp.frame import Frame
 from torchlayout.interp.guards import find_guard, find_statement_guard
-from torchlayout.interp.loops import changes, dotted
+from torchlayout.interp.looping import run_for, run_while
+from torchlayout.interp.loops import dotted
 from torchlayout.interp.paths import parting, taken
 from torchlayout.interp.refine import assume, outcome, truth_of
 from torchlayout.interp.state import State, join_states
 from torchlayout.interp.targets import bind_target
 from torchlayout.interp.tensors import as_tensor
-from torchlayout.interp.trace import Loop
 from torchlayout.interp.values import (
     Dictionary,
     Function,
@@ -31,15 +29,11 @@ from torchlayout.interp.values import (
     Many,
     Opaque,
     Path,
-    Sequence,
     Tensor,
-    Value,
     is_sequence,
     items_of,
     join_all,
-    one_of_many,
 )
-from torchlayout.interp.widening import widen_states
 from torchlayout.program import nodes
 from torchlayout.program.nodes import Span
 
@@ -146,7 +140,7 @@ def _jump(node: nodes.Jump, st: State, fr: Frame) -> None:
         (fr.loop.breaks if node.kind == "break" else fr.loop.continues).append(st)
 
 
-def _tested(test: nodes.Expr, span: Span, st: State, fr: Frame) -> bool | None:
+def tested(test: nodes.Expr, span: Span, st: State, fr: Frame) -> bool | None:
     """How a test comes out; None where that is not known."""
     value = evaluate(test, st, fr)
     record.truth(fr, value, span)
@@ -154,7 +148,7 @@ def _tested(test: nodes.Expr, span: Span, st: State, fr: Frame) -> bool | None:
 
 
 def _assert(node: nodes.Assert, st: State, fr: Frame) -> State | None:
-    if _tested(node.test, node.span, st, fr) is False:
+    if tested(node.test, node.span, st, fr) is False:
         return None
     return st if assume(node.test, True, st, fr) else None
 
@@ -227,7 +221,7 @@ def _definition(node: nodes.Definition, st: State, fr: Frame) -> State:
 def _branches(node: nodes.If, st: State, fr: Frame) -> list[State]:
     """The states in which the branches of an `if` end, those that never do left out."""
     find_statement_guard(node, fr)
-    known = _tested(node.test, node.span, st, fr)
+    known = tested(node.test, node.span, st, fr)
     ends: list[State] = []
     for block, wanted in ((node.body, True), (node.orelse, False)):
         if known is (not wanted):
@@ -375,135 +369,9 @@ def _entered(node: nodes.With, st: State, fr: Frame) -> State | None:
     return execute_block(node.body, st, fr)
 
 
-# ---------------------------------------------------------------- loops
-def _block_span(span: Span, block: nodes.Block) -> Span:
-    """From a loop's head to the start of its last inner statement, and on to the end of that line."""
-    last = span
-    stack: list[nodes.Block] = [block]
-    while stack:
-        for statement in stack.pop():
-            if statement.span > last:
-                last = statement.span
-            for name in ("body", "orelse", "finalbody"):
-                inner = getattr(statement, name, None)
-                if isinstance(inner, tuple):
-                    stack.append(inner)
-    return Span(span.line, span.column, max(last.end_line, last.line), 1 << 20)
-
-
-def _for(node: nodes.For, st: State, fr: Frame) -> State | None:
-    items = iterate(evaluate(node.iter, st, fr), st, fr, node.iter.span)
-    rebinding = nodes.Assign((node.target,), None, None, node.span)
-    loop = LoopFrame(Loop(_block_span(node.span, node.body), "for"), changes((node.body, rebinding)), fr.branches)
-    fr.loops.append(loop)
-    if isinstance(items, Sequence) and len(items.items) <= MAX_RANGE:
-        end = _unrolled(node, items.items, loop, st, fr)
-    else:
-        item = one_of_many(join_all(items_of(items), (fr.place(node.span), "item")), fr.place(node.span))
-        once = isinstance(items, Sequence) and bool(items.items)
-
-        def enter(state: State) -> bool:
-            bind_target(node.target, item, state, fr)
-            return True
-
-        end = _fixpoint(node.body, node.span, loop, st, fr, enter, once)
-    fr.loops.pop()
-    if node.orelse and end is not None:
-        end = execute_block(node.orelse, end, fr)
-    for place, state in enumerate(loop.breaks):
-        end = join_states(end, state, (fr.place(node.span), "break", place))
-    return end
-
-
-def _unrolled(node: nodes.For, items: tuple[Value, ...], loop: LoopFrame, st: State, fr: Frame) -> State | None:
-    """A loop over a few known items, one turn after another."""
-    context = fr.context
-    state: State | None = st
-    for place, item in enumerate(items):
-        if state is None:
-            break
-        fr.context = (*context, ("turn", node.span.line, place))
-        bind_target(node.target, item, state, fr)
-        state = execute_block(node.body, state, fr)
-        for other in loop.continues:
-            state = join_states(state, other, (fr.place(node.span), "continue", place))
-        loop.continues.clear()
-    fr.context = context
-    return state
-
-
-def _while(node: nodes.While, st: State, fr: Frame) -> State | None:
-    loop = LoopFrame(Loop(_block_span(node.span, node.body), "while"), changes((node.body, node.test)), fr.branches)
-    fr.loops.append(loop)
-    forever = isinstance(node.test, nodes.Const) and bool(node.test.value)
-
-    def enter(state: State) -> bool:
-        known = _tested(node.test, node.span, state, fr)
-        return known is not False and assume(node.test, True, state, fr)
-
-    end = _fixpoint(node.body, node.span, loop, st, fr, enter, False)
-    fr.loops.pop()
-    if forever:
-        end = None
-    elif end is not None:
-        known = truth_of(evaluate(node.test, end, fr), end)
-        if known is True or not assume(node.test, False, end, fr):
-            end = None
-    if node.orelse and end is not None:
-        end = execute_block(node.orelse, end, fr)
-    for place, state in enumerate(loop.breaks):
-        end = join_states(end, state, (fr.place(node.span), "break", place))
-    return end
-
-
-def _fixpoint(
-    body: nodes.Block,
-    span: Span,
-    loop: LoopFrame,
-    st: State,
-    fr: Frame,
-    enter: Callable[[State], bool],
-    once: bool,
-) -> State | None:
-    """Run a body until another turn changes nothing; `once` says that it runs at least once.
-
-    The state at the head is joined with that at the end of each turn; after `MAX_ROUNDS` whatever still changes is
-    forgotten, so that it comes to an end. `enter` is what happens at the head of each turn; False: there is none.
-    """
-    head = st
-    last: State | None = None
-    key = (fr.place(span), "head")
-    carried = Carried(fr.unit.path, _block_span(span, body), fr.context)
-    for turn in range(MAX_ROUNDS + MAX_WIDENED_ROUNDS):
-        loop.breaks.clear()
-        state = head.copy()
-        last = execute_block(body, state, fr) if enter(state) else None
-        for place, other in enumerate(loop.continues):
-            last = join_states(last, other, (key, "continue", place))
-        loop.continues.clear()
-        if last is None:
-            break
-        joined = join_states(head, carried.over(head, last.copy()), key)
-        assert joined is not None
-        settled_already = joined.same_as(head)
-        if not settled_already and turn >= MAX_ROUNDS - 1:
-            if turn == MAX_ROUNDS - 1:
-                fr.run.note(f"{fr.unit.path}:{span.line}: a loop still changed after {MAX_ROUNDS} turns")
-            joined = widen_states(head, joined, key)
-            settled_already = joined.same_as(head)
-        if settled_already:
-            break
-        if turn == MAX_ROUNDS + MAX_WIDENED_ROUNDS - 1:
-            raise OutOfBudget  # what is not settled may not be told
-        head = joined
-    if once:
-        return last
-    return head if last is None else join_states(st, last, (key, "exit"))
-
-
 _EXECUTORS: dict[type, Callable[[Any, State, Frame], State | None]] = {
     nodes.Assign: _assign, nodes.AugAssign: _aug_assign, nodes.Evaluate: _evaluate, nodes.Return: _return,
     nodes.Raise: _raise, nodes.Jump: _jump, nodes.Assert: _assert, nodes.Delete: _delete, nodes.Scope: _scope,
     nodes.Import: _import, nodes.Function: _function, nodes.Class: _class, nodes.Definition: _definition,
-    nodes.Match: _match, nodes.Try: _try, nodes.With: _with, nodes.For: _for, nodes.While: _while,
+    nodes.Match: _match, nodes.Try: _try, nodes.With: _with, nodes.For: run_for, nodes.While: run_while,
 }  # fmt: skip

@@ -138,9 +138,12 @@ class Site:
 
     def relevant(self) -> list[Visit]:
         """The visits that count for what people see: those from known callers, where these tell anything, else the
-        function on its own."""
-        called = [visit for visit in self.visits.values() if visit.caller is not None and visit.telling]
+        function on its own. What the module itself calls stands beside the latter: an example, or a script."""
+        found = {c: visit for c, visit in self.visits.items() if visit.caller is not None and visit.telling}
+        called = list(found.values())
         alone = [visit for visit in self.visits.values() if visit.caller is None]
+        if called and all(isinstance(c, tuple) and c[0] == "module" for c in found):
+            return called + [visit for visit in alone if visit.telling]
         return called or alone or list(self.visits.values())
 
 
