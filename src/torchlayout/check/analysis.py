@@ -52,10 +52,10 @@ def own_process() -> None:
 
 def _freeze_once() -> None:
     if _process["own"] and not _process["frozen"]:
-        import libcst  # noqa: F401
-
         from torchlayout import interp, rules  # noqa: F401
+        from torchlayout.program.lowering import load_parser
 
+        load_parser()
         _process["frozen"] = True
         gc.freeze()
 

@@ -36,6 +36,7 @@ def _block_span(span: Span, block: nodes.Block) -> Span:
 
 
 def run_for(node: nodes.For, st: State, fr: Frame) -> State | None:
+    """The state behind a `for` loop, None where control never gets there."""
     items = iterate(evaluate(node.iter, st, fr), st, fr, node.iter.span)
     rebinding = nodes.Assign((node.target,), None, None, node.span)
     loop = LoopFrame(Loop(_block_span(node.span, node.body), "for"), changes((node.body, rebinding)), fr.branches)
@@ -77,6 +78,7 @@ def _unrolled(node: nodes.For, items: tuple[Value, ...], loop: LoopFrame, st: St
 
 
 def run_while(node: nodes.While, st: State, fr: Frame) -> State | None:
+    """The same for a `while` loop."""
     loop = LoopFrame(Loop(_block_span(node.span, node.body), "while"), changes((node.body, node.test)), fr.branches)
     fr.loops.append(loop)
     forever = isinstance(node.test, nodes.Const) and bool(node.test.value)

@@ -83,6 +83,11 @@ def parse_block(text: str) -> nodes.Block:
     return _parse(text, list(range(1, text.count("\n") + 1)), {}, indented=False)
 
 
+def load_parser() -> None:
+    """Import what parsing needs, before it is needed."""
+    import libcst  # noqa: F401
+
+
 # ---------------------------------------------------------------- cutting and parsing
 def _lower_lines(unit: Unit, pieces: list[tuple[int, int]]) -> nodes.Block:
     """Lower whole lines of the file, given as (first, last) line numbers, in one parse."""
