@@ -222,6 +222,13 @@ def test_shapes_that_may_merge(layout: Layout, shape: Shape, by_chance: bool) ->
         assert answer is not None and answer.exists is MAYBE and answer.by_chance is by_chance
 
 
+def test_a_size_that_reaches_beyond_a_run_by_assumption() -> None:
+    """Of T, `x[2:]` leaves more than 1: no size is 1 by accident."""
+    for world, exists in (("assumed", NO), ("told", MAYBE)):
+        answer = view(ROWS_OF_COLUMNS, (N, B * (T - 2)), worlds()[world][0])
+        assert answer is not None and answer.exists is exists
+
+
 def test_a_cut_by_one_may_be_the_one_that_fits(facts: Facts) -> None:
     """A transposed 2 by 3 as N by H: 2 by 3 it can be, and 6 by 1 it cannot."""
     for known in (facts, told(), facts.assumed_world):
