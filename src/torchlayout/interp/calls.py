@@ -146,7 +146,7 @@ def call_linted(
     args = [callee.receiver, *arguments.args] if isinstance(callee, BoundFunction) else arguments.args
     if function.kind == "decorated" or arguments.open_args:
         forget([*args, *arguments.kwargs.values()], st, fr, span, everything=True)
-        record.use(fr, [t for v in arguments.values() for t in st.tensors_in(v)], "argument", function.name, None, span)
+        record.arguments(fr, arguments.values(), function.name, span, st)
         return Opaque((fr.place(span), "call"))
     return call_function(function, args, arguments.kwargs, span, st, fr, open_ended=arguments.open_kwargs, loop=loop)
 

@@ -100,13 +100,11 @@ def call_function(
         fr.run.left_off = True
         if fr.depth >= MAX_CALL_DEPTH:
             fr.run.note(f"{fr.unit.path}: calls inside one another deeper than {MAX_CALL_DEPTH}")
-        given = [tensor for value in (*args, *kwargs.values()) for tensor in st.tensors_in(value)]
-        record.use(fr, given, "argument", function.name, None, span)
+        record.arguments(fr, [*args, *kwargs.values()], function.name, span, st)
         forget([*args, *kwargs.values()], st, fr, span, everything=True)
         return unknown
     if isinstance(function.node, nodes.Function) and function.node.sliced:  # what is left out may take them
-        given = [tensor for value in (*args[1:], *kwargs.values()) for tensor in st.tensors_in(value)]
-        record.use(fr, given, "argument", function.name, None, span)
+        record.arguments(fr, [*args[1:], *kwargs.values()], function.name, span, st)
     st.heap[fr.home] = Dictionary(dict(st.env))
     key = _summary_key(function, env, st, fr)
     known = fr.run.summaries.get(key) if key is not None else None

@@ -58,9 +58,7 @@ def instantiate(
     if isinstance(init, Function):
         call_function(init, [instance, *args], kwargs, span, st, fr, open_ended=open_ended)
     else:
-        record.use(
-            fr, [t for v in (*args, *kwargs.values()) for t in st.tensors_in(v)], "argument", cls.name, None, span
-        )
+        record.arguments(fr, [*args, *kwargs.values()], cls.name, span, st)
     return instance
 
 

@@ -61,6 +61,11 @@ def use(fr: Frame, tensors: Iterable[Tensor], how: str, name: str, parameter: st
             uses.add(Use(how, name, parameter, key, _made_outside(fr, maker[1])))
 
 
+def arguments(fr: Frame, values: Iterable[Value], name: str, span: Span, st: State) -> None:
+    """Record that tensors, in containers too, are handed to a call that is not followed, or not in full."""
+    use(fr, (tensor for value in values for tensor in st.tensors_in(value)), "argument", name, None, span)
+
+
 def contents(fr: Frame, values: Iterable[Value], name: str, span: Span, st: State) -> None:
     """Record that the elements of tensors, in containers too, are looked at: printed, in an f-string, as an index."""
     use(fr, (tensor for value in values for tensor in st.tensors_in(value)), "contents", name, None, span)
