@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
+
 from torchlayout.interp.frame import Frame
 from torchlayout.interp.state import State
 from torchlayout.interp.values import (
@@ -31,19 +33,19 @@ def forget(values: list[Value], st: State, fr: Frame, span: Span, *, everything:
     for value in values:
         for choice in choices(value):
             if isinstance(choice, Held):
-                _forget_items(choice, st, fr, span)
+                place = fr.place(span)
+                forget_items(choice, Opaque((place, "changed", choice.ref)), place, st)
             elif isinstance(choice, Instance):
                 forget_attributes(choice, st, fr, span, everything=everything)
 
 
-def _forget_items(value: Held, st: State, fr: Frame, span: Span) -> None:
+def forget_items(value: Held, unknown: Opaque, key: Hashable, st: State) -> None:
+    """What a list or dict holds may be something else by now: each item is one of those it held, or the unknown."""
     inner = st.load(value)
-    place = fr.place(span)
-    unknown = Opaque((place, "changed", value.ref))
     if isinstance(inner, Dictionary):
-        st.heap[value.ref] = Dictionary({}, join_all([*inner.items.values(), unknown], (place, "items")))
+        st.heap[value.ref] = Dictionary({}, join_all([*inner.items.values(), unknown], (key, "items")))
     elif is_sequence(inner):
-        st.heap[value.ref] = Many(join_all([*items_of(inner), unknown], (place, "items")), "list")
+        st.heap[value.ref] = Many(join_all([*items_of(inner), unknown], (key, "items")), "list")
 
 
 def forget_attributes(value: Instance, st: State, fr: Frame, span: Span, *, everything: bool = False) -> None:

@@ -12,6 +12,7 @@ import re
 
 from torchlayout.interp.frame import Frame
 from torchlayout.interp.state import State, settled
+from torchlayout.interp.touched import TURNING
 from torchlayout.interp.trace import Trace
 from torchlayout.interp.values import Tensor, Value
 from torchlayout.ops import find_function
@@ -26,10 +27,6 @@ MAX_NODES = 80
 
 _CHANGED = re.compile(r"\s*(?:(?:\.\s*\w+)*\s*\.\s*\w+_\s*\(|\.\s*(?:data|grad)\s*=|\[[^\n]*\]\s*\S{0,2}=(?!=))")
 """Behind a name: an in-place method, an assignment to its data, or into it."""
-_TURNING = re.compile(
-    r"\.\s*(?:(?:t|transpose|swapaxes|swapdims|squeeze|unsqueeze|resize|resize_as|set|as_strided)_\s*\(|data\s*=(?!=))"
-)
-"""What changes how a tensor lies in memory, maybe under another name."""
 _NOT_EVALUATED = (ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp, ast.Await, ast.NamedExpr)
 
 
@@ -49,7 +46,7 @@ def is_made(name: str, unit: Unit) -> bool:
     if not made or not all(_is_torch(part, unit) for part in made):
         return False
     clean = unit.source.clean
-    if _TURNING.search(clean):
+    if TURNING.search(clean):
         return False
     return not any(_CHANGED.match(clean, place + len(name)) for place in outline.places(name))
 

@@ -9,14 +9,17 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from torchlayout.interp.forgetting import forget_items
 from torchlayout.interp.state import State
-from torchlayout.interp.values import Class, Dictionary, Held, Opaque, Tensor, Value, is_sequence, items_of, join_all
-from torchlayout.interp.values import Many as ManyItems
+from torchlayout.interp.values import Class, Dictionary, Held, Opaque, Tensor
 from torchlayout.program.unit import Entry, Unit
 
 _ITEMS = r"(?:\s*\[[^\n=]*?\])"
 _TURNS = r"(?:t|transpose|swapaxes|swapdims|squeeze|unsqueeze|resize|resize_as|set|as_strided)_\s*\("
-TURNED = re.compile(rf"\.(\w+){_ITEMS}*\s*\.\s*(?:{_TURNS}|data\s*=(?!=))")
+_TURN = rf"\.\s*(?:{_TURNS}|data\s*=(?!=))"
+TURNING = re.compile(_TURN)
+"""What changes how a tensor lies in memory, maybe under another name."""
+TURNED = re.compile(rf"\.(\w+){_ITEMS}*\s*{_TURN}")
 """The layout of the attribute itself, or of an item of it, is changed in place."""
 TURNED_BY_ANOTHER_NAME = re.compile(rf"(?<![\w.])\w+{_ITEMS}*\s*\.\s*{_TURNS}")
 CHANGED = re.compile(
@@ -63,24 +66,14 @@ def forget_touched(cls: Class, state: State) -> None:
     if not names.items:
         return
     for ref, held in list(state.heap.items()):
-        if isinstance(held, Dictionary) and isinstance(ref, tuple) and ref[0] in ("self", "object"):
-            items = {name: _after(value, name, (ref, name), names, state) for name, value in held.items.items()}
-            if any(items[name] is not held.items[name] for name in items if isinstance(name, str)):
-                state.heap[ref] = Dictionary(items, held.rest, held.maybe)
-
-
-def _after(value: Value, name: object, key: tuple[object, ...], names: Touched, state: State) -> Value:
-    if isinstance(value, Tensor) and name in names.layouts:
-        return Opaque((key, "turned"), kind="tensor")
-    if isinstance(value, Held) and name in names.items:
-        inner = state.load(value)
-        unknown = Opaque((key, "changed"))
-        if isinstance(inner, Dictionary):
-            others = [unknown] if inner.rest is None else [inner.rest, unknown]
-            state.heap[value.ref] = Dictionary({}, join_all([*inner.items.values(), *others], (key, "items")))
-        elif is_sequence(inner):
-            state.heap[value.ref] = ManyItems(join_all([*items_of(inner), unknown], (key, "items")), "list")
-    return value
-
-
-__all__ = ["forget_touched", "touched"]
+        if not isinstance(held, Dictionary) or not isinstance(ref, tuple) or ref[0] not in ("self", "object"):
+            continue
+        turned = {}
+        for name, value in held.items.items():
+            key = (ref, name)
+            if isinstance(value, Tensor) and name in names.layouts:
+                turned[name] = Opaque((key, "turned"), kind="tensor")
+            elif isinstance(value, Held) and name in names.items:
+                forget_items(value, Opaque((key, "changed")), key, state)
+        if turned:
+            state.heap[ref] = Dictionary({**held.items, **turned}, held.rest, held.maybe)
