@@ -10,6 +10,7 @@ import pytest
 from tests.interp.observing import lint
 from torchlayout import interp
 from torchlayout.interp import relevance, runner
+from torchlayout.interp.roots import Calls
 from torchlayout.program import nodes
 from torchlayout.program.unit import Unit
 from torchlayout.rules import RULES
@@ -106,7 +107,7 @@ class Outer(nn.Module):
 def needed_of(text: str) -> frozenset[str] | None:
     unit = Unit("x", text)
     unit.mark_sinks([".view("])
-    relevance.mark_needed(unit, unit.outline.targets())
+    relevance.mark_needed(unit, Calls(unit.outline), unit.outline.targets())
     return unit.needed
 
 
@@ -146,6 +147,6 @@ CASES = sorted((Path(__file__).parents[3] / "shared" / "cases").glob("*.py"))
 @pytest.mark.parametrize("source", [*EXAMPLES, *(case.read_text(encoding="utf-8") for case in CASES), PROGRAM])
 def test_slices_leave_findings_alone(source: str, monkeypatch: pytest.MonkeyPatch) -> None:
     _, sliced = lint(source)
-    monkeypatch.setattr(runner, "mark_needed", lambda unit, roots: None)
+    monkeypatch.setattr(runner, "mark_needed", lambda unit, calls, roots: None)
     _, whole = lint(source)
     assert [(f.code, f.span) for f in sliced] == [(f.code, f.span) for f in whole]

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable, Iterator
+
 from torchlayout.interp.frame import Run
-from torchlayout.interp.trace import Use, is_told
+from torchlayout.interp.trace import Site, SiteKey, Use, is_told
 from torchlayout.structs import replace
 
 
@@ -15,12 +17,8 @@ def leave_off(activity: Run) -> None:
     """
     activity.left_off = True
     trace, root = activity.trace, activity.root
-    for key, context in dict.fromkeys(activity.visited):
-        site = trace.sites.get(key)
-        visit = None if site is None else site.visits.get(context)
-        if site is None or visit is None or context[0] != root:
-            continue
-        if visit.loop is not None or len(context) > 1:
+    for key, context, site in _seen(activity):
+        if site.visits[context].loop is not None or len(context) > 1:
             del site.visits[context]
             if context[-1] in activity.alone:
                 continue  # its function is followed on its own too, for callers who do anything with what it gives
@@ -38,15 +36,20 @@ def leave_off(activity: Run) -> None:
 def forget_vague(activity: Run) -> None:
     """Forget what was seen, in calls that the function being looked at makes, on values that came of calls which were
     not followed: of a function that has a run of its own it tells nothing new."""
-    for key, context in dict.fromkeys(activity.visited):
-        site = activity.trace.sites.get(key)
-        visit = None if site is None else site.visits.get(context)
-        if site is None or visit is None or context[0] != activity.root or context[-1] not in activity.alone:
-            continue
-        if not all(is_told(case.outcome) for case in visit.assumed):
+    for key, context, site in _seen(activity):
+        told = all(is_told(case.outcome) for case in site.visits[context].assumed)
+        if context[-1] in activity.alone and not told:
             del site.visits[context]
             if not site.visits:
                 del activity.trace.sites[key]
+
+
+def _seen(activity: Run) -> Iterator[tuple[SiteKey, tuple[Hashable, ...], Site]]:
+    """What was seen of the function being looked at: each site, with the context in which it was visited."""
+    for key, context in dict.fromkeys(activity.visited):
+        site = activity.trace.sites.get(key)
+        if site is not None and context in site.visits and context[0] == activity.root:
+            yield key, context, site
 
 
 def forget_privacy(activity: Run) -> None:

@@ -53,6 +53,11 @@ def run_for(node: nodes.For, st: State, fr: Frame) -> State | None:
 
         end = _fixpoint(node.body, node.span, loop, st, fr, enter, once)
     fr.loops.pop()
+    return _left(node, end, loop, fr)
+
+
+def _left(node: nodes.For | nodes.While, end: State | None, loop: LoopFrame, fr: Frame) -> State | None:
+    """The state behind a loop: after its `else`, where it ran to its end, or after a `break`."""
     if node.orelse and end is not None:
         end = statements.execute_block(node.orelse, end, fr)
     for place, state in enumerate(loop.breaks):
@@ -95,11 +100,7 @@ def run_while(node: nodes.While, st: State, fr: Frame) -> State | None:
         known = truth_of(evaluate(node.test, end, fr), end)
         if known is True or not assume(node.test, False, end, fr):
             end = None
-    if node.orelse and end is not None:
-        end = statements.execute_block(node.orelse, end, fr)
-    for place, state in enumerate(loop.breaks):
-        end = join_states(end, state, (fr.place(node.span), "break", place))
-    return end
+    return _left(node, end, loop, fr)
 
 
 def _fixpoint(

@@ -89,15 +89,15 @@ def _put_writes(cls: Class, state: State, activity: Run) -> None:
     attributes = state.heap.get(receiver.ref)
     if not isinstance(attributes, Dictionary):
         return
-    writers, heirs_write = _writers(cls), _written_by_heirs(cls)
-    written = {name for names in writers.values() for name in names} | _written_from_outside(cls.unit) | heirs_write
+    writers, by_others = _writers(cls), _written_from_outside(cls.unit) | _written_by_heirs(cls)
+    written = {name for names in writers.values() for name in names} | by_others
     written &= attributes.items.keys()
     if not written:
         return
     unknown = {name: Opaque((receiver.ref, name, "written"), f"self.{name}") for name in written}
     start = Dictionary({**attributes.items, **unknown}, attributes.rest, attributes.maybe)
     found: dict[str, list[Value]] = {name: [] for name in written}
-    for name in written & (_written_from_outside(cls.unit) | heirs_write):
+    for name in written & by_others:
         found[name].append(unknown[name])
     if len(writers) > MAX_WRITERS:
         activity.note(f"{cls.unit.path}: {cls.name} has more than {MAX_WRITERS} methods that write attributes")

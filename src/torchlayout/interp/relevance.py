@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
+from torchlayout.interp.roots import Calls
 from torchlayout.program.outline import Entry
 from torchlayout.program.slicing import computes_names
 from torchlayout.program.unit import Unit
@@ -16,10 +17,10 @@ from torchlayout.program.unit import Unit
 _SETS = re.compile(r"\.([^\W\d]\w*)\s*(?:\[[^\n=]*\]\s*)?(?::[^=\n]+)?(?:[-+*/|&]|//|\*\*)?=(?!=)")
 
 
-def mark_needed(unit: Unit, roots: Iterable[Entry]) -> None:
+def mark_needed(unit: Unit, calls: Calls, roots: Iterable[Entry]) -> None:
     """Fill `Unit.needed` and `Unit.whole`, given the functions that are looked at."""
     chosen = list(roots)
-    reach = _Reach(unit)
+    reach = _Reach(calls)
     reach.add(chosen)
     if not computes_names(unit.outline.code(entry) for entry in reach.found):
         unit.whole = frozenset(chosen)
@@ -29,18 +30,13 @@ def mark_needed(unit: Unit, roots: Iterable[Entry]) -> None:
 class _Reach:
     """The functions that may run, and their words."""
 
-    def __init__(self, unit: Unit) -> None:
-        self.outline = unit.outline
+    def __init__(self, calls: Calls) -> None:
+        self.outline = calls.outline
         self.found: dict[Entry, None] = {}
         self.words: set[str] = set()
-        self._functions: dict[str, list[Entry]] = {}
-        self._classes: dict[str, list[Entry]] = {}
+        self._functions = calls.by_name
+        self._classes = calls.classes
         self._entered: dict[Entry, None] = {}
-        for entry in self.outline.entries:
-            if entry.is_class:
-                self._classes.setdefault(entry.name, []).append(entry)
-            elif not entry.nested:
-                self._functions.setdefault(entry.name, []).append(entry)
 
     def add(self, entries: Iterable[Entry]) -> None:
         """Take in functions, all that they may call, and the methods that write attributes which these read."""

@@ -122,13 +122,18 @@ class Calls:
         self._imported = imported
         self._strided_imports: dict[str, bool] = {}
         self.outermost = [entry for entry in outline.entries if not entry.is_class and not entry.nested]
-        self._by_name: dict[str, list[Entry]] = {}
+        self.by_name: dict[str, list[Entry]] = {}
+        """Functions and methods that stand in no other, by name."""
+        self.classes: dict[str, list[Entry]] = {}
+        """Classes by name."""
         self._naming: dict[str, list[Entry]] = {}
         self._strided: dict[Entry, bool] = {}
         self._strided_names: set[str] | None = None
-        self._classes = {entry.name for entry in outline.entries if entry.is_class}
+        for entry in outline.entries:
+            if entry.is_class:
+                self.classes.setdefault(entry.name, []).append(entry)
         for entry in self.outermost:
-            self._by_name.setdefault(entry.name, []).append(entry)
+            self.by_name.setdefault(entry.name, []).append(entry)
 
     def _mentioning(self, name: str) -> list[Entry]:
         """Functions in whose code the name stands."""
@@ -181,12 +186,12 @@ class Calls:
         """What a function calls in this file, as far as names tell; of the modules that its object holds, their
         forward."""
         found: list[Entry] = []
-        for name in self.outline.mentions(caller) & self._by_name.keys():
-            found.extend(entry for entry in self._by_name.get(name, ()) if entry.name not in FORWARDS)
+        for name in self.outline.mentions(caller) & self.by_name.keys():
+            found.extend(entry for entry in self.by_name.get(name, ()) if entry.name not in FORWARDS)
         holder = caller.parent
         init = holder.child("__init__") if holder is not None else None
         mentioned = self.outline.mentions(init if init is not None else caller)
-        for name in mentioned & self._classes:
+        for name in mentioned & self.classes.keys():
             owner = self.outline.find(name)
             if owner is not None and owner.is_class:
                 found.extend(child for child in owner.children if child.name in FORWARDS)

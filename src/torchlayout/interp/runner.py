@@ -19,7 +19,7 @@ from torchlayout.interp.frame import (
     OutOfBudget,
     Run,
 )
-from torchlayout.interp.functions import own_arguments, run_body
+from torchlayout.interp.functions import id_of, own_arguments, run_body
 from torchlayout.interp.leaving import forget_privacy, forget_vague, leave_off
 from torchlayout.interp.paths import merge_paths
 from torchlayout.interp.project import texts
@@ -46,16 +46,16 @@ def run(unit: Unit, options: Options) -> Trace:
     calling, alone = callers(calls, targets), telling(calls, targets)
     module = bool(unit.outline.module_sinks) or module_hands_over(calls, targets)
     if not module:  # whose own statements may read anything
-        mark_needed(unit, {*calling, *alone})
+        mark_needed(unit, calls, {*calling, *alone})
     activity.private = {
-        (entry.name, entry.node.lineno)
+        _id_of(entry)
         for entry in targets
         if not _is_public(entry.name) and not is_reached_otherwise(entry, unit, {*calling, *alone}, module)
     }
-    activity.targets = {(entry.name, entry.node.lineno) for entry in targets}
-    activity.alone = {(entry.name, entry.node.lineno) for entry in alone}
+    activity.targets = set(map(_id_of, targets))
+    activity.alone = set(map(_id_of, alone))
     for entry in calling:
-        if (entry.name, entry.node.lineno) not in activity.entered:
+        if _id_of(entry) not in activity.entered:
             _look_at(entry, activity)
     activity.proving, activity.limit, activity.call_limit = True, MAX_STEPS, MAX_CALL_STEPS
     for entry in alone:
@@ -69,6 +69,11 @@ def run(unit: Unit, options: Options) -> Trace:
     for failure in dict.fromkeys(activity.symbols.failures):
         activity.note(f"{unit.path}: {failure}")
     return activity.trace
+
+
+def _id_of(entry: Entry) -> tuple[str, int]:
+    """What `functions.id_of` gives for the function that this entry becomes."""
+    return (entry.name, entry.node.lineno)
 
 
 def _look_at(entry: Entry, activity: Run) -> None:
@@ -129,7 +134,7 @@ def _run_alone(function: Function, receiver: Value, state: State, activity: Run,
     root = ("alone", function.name, function.node.span.line, *as_heir)
     frame = Frame(
         activity, function.unit, function.name, (root,), function.closure, owner=function.owner, receiver=receiver,
-        outer_loop=loop, public=(function.name, function.node.span.line) not in activity.private,
+        outer_loop=loop, public=id_of(function) not in activity.private,
     )  # fmt: skip
     activity.start(root)
     nested = len(activity.nested)
