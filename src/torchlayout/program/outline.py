@@ -93,7 +93,7 @@ class Outline:
             line += text.count("\n", last, end)
             last = end
             start = text.rfind("\n", 0, end) + 1
-            if text.startswith("#", len(text[start:end]) - len(text[start:end].lstrip()) + start):
+            if text[start:end].lstrip().startswith("#"):
                 continue
             owner = self.at(line)
             if _in_docstring(self.tree if owner is None else owner.node, line):
