@@ -20,16 +20,13 @@ from torchlayout.program.source import Source
 from torchlayout.rules import edits, mend
 from torchlayout.rules.finding import Edit, Fix, Safety
 from torchlayout.rules.seen import Seen
-from torchlayout.rules.way import Step, once_for_each, way_to
+from torchlayout.rules.way import Comprehension, Loop, Scope, Step, once_for_each, way_to
 
 TITLE = "Pack it in front of the loop"
 
 CONSUMERS = frozenset({"all", "any", "dict", "frozenset", "list", "max", "min", "set", "sorted", "sum", "tuple"})
 """Builtins that run through a generator at once, so that it does what a list would."""
 
-Loop = ast.For | ast.AsyncFor | ast.While
-Comprehension = ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp
-Scope = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda | ast.ClassDef | ast.Module
 Leave = ast.Continue | ast.Break | ast.Return | ast.Raise | ast.Assert
 Pause = ast.Yield | ast.YieldFrom | ast.Await
 

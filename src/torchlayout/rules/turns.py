@@ -12,11 +12,9 @@ from itertools import pairwise
 
 from torchlayout.interp.trace import Site
 from torchlayout.rules.seen import Seen
-from torchlayout.rules.way import Step, once_for_each, way_to
+from torchlayout.rules.way import Comprehension, Loop, Scope, Step, once_for_each, way_to
 
-Comprehension = ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp
-Around = ast.For | ast.AsyncFor | ast.While | Comprehension
-Scope = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda | ast.ClassDef | ast.Module
+Around = Loop | Comprehension
 
 SIZES = frozenset({"ndim", "shape"})
 """Attributes of tensors that a test compares with an int, none of which counts turns."""

@@ -12,6 +12,10 @@ from weakref import WeakKeyDictionary
 from torchlayout.program.nodes import Span
 from torchlayout.program.source import Source
 
+Comprehension = ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp
+Loop = ast.For | ast.AsyncFor | ast.While
+Scope = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda | ast.ClassDef | ast.Module
+
 Place = tuple[int, int]
 """A line, and a column in bytes, as `ast` counts."""
 
