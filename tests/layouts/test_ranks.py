@@ -90,6 +90,13 @@ def test_the_first_name_stays(facts: Facts) -> None:
     assert size_of(rest, 0, facts) != size_of(rest, 1, facts) != size_of(rest, -1, facts)
 
 
+def check_added(found: Layout | None, sizes: str | None, facts: Facts) -> None:
+    """A packed layout of these sizes; None where nothing may be said."""
+    assert (found is None) is (sizes is None)
+    if found is not None:
+        assert said(found) == sizes and is_contiguous(found, facts) is YES
+
+
 @pytest.mark.parametrize(
     ("before", "behind", "count", "sizes"),
     [
@@ -109,10 +116,7 @@ def test_the_first_name_stays(facts: Facts) -> None:
     ],
 )
 def test_leading_dimensions(before: int, behind: int, count: int, sizes: str | None, facts: Facts) -> None:
-    found = with_leading(tensor(facts, before, behind), count, facts)
-    assert (found is None) is (sizes is None)
-    if found is not None:
-        assert said(found) == sizes and is_contiguous(found, facts) is YES
+    check_added(with_leading(tensor(facts, before, behind), count, facts), sizes, facts)
 
 
 @pytest.mark.parametrize(
@@ -134,10 +138,7 @@ def test_leading_dimensions(before: int, behind: int, count: int, sizes: str | N
     ],
 )
 def test_trailing_dimensions(before: int, behind: int, count: int, sizes: str | None, facts: Facts) -> None:
-    found = with_trailing(tensor(facts, before, behind), count, facts)
-    assert (found is None) is (sizes is None)
-    if found is not None:
-        assert said(found) == sizes and is_contiguous(found, facts) is YES
+    check_added(with_trailing(tensor(facts, before, behind), count, facts), sizes, facts)
 
 
 def test_a_known_rank_has_its_dimensions(facts: Facts) -> None:
