@@ -75,8 +75,8 @@ class Plugin:
         analysis.own_process()
 
         try:
-            files = flake8_config.files_of(options)
-            flake8_config.refuse_unknown(files)
+            places = flake8_config.places_in(flake8_config.files_of(options))
+            flake8_config.refuse_unknown(places)
             configuration = config.load(config.start_folder(options.filenames or args or ()))
             given = {
                 option.name: value
@@ -84,7 +84,7 @@ class Plugin:
                 if option.flake8
                 and (value := getattr(options, option.flake8_flag[2:].replace("-", "_"), None)) is not None
             }
-            configuration = flake8_config.with_options(configuration, given, files)
+            configuration = flake8_config.with_options(configuration, given, places)
         except config.ConfigError as error:
             manager.parser.exit(2, f"{error}\n")
         cls._options, cls._flake8_shows = options, None

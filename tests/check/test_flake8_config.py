@@ -8,7 +8,7 @@ from types import SimpleNamespace
 import pytest
 
 from torchlayout.check.config import ConfigError, load
-from torchlayout.check.flake8_config import entries, files_of, origin_of, refuse_unknown, with_options
+from torchlayout.check.flake8_config import entries, files_of, places_in, refuse_unknown, with_options
 
 pytestmark = pytest.mark.usefixtures("fake_analysis")
 
@@ -23,11 +23,13 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.mark.parametrize("line", ["torchlayout-device = tpu", "torchlayout_device: tpu", "  torchlayout-device=tpu"])
 def test_a_value_has_the_line_it_stands_on(project: Path, line: str) -> None:
     Path("tox.ini").write_text(f"[other]\ntorchlayout-device = cpu\n[flake8]\n# torchlayout-device = cpu\n{line}\n")
-    assert str(origin_of("torchlayout-device", ["setup.cfg", "tox.ini"])) == "tox.ini:5"
-    assert str(origin_of("torchlayout-need-contiguous", ["setup.cfg", "tox.ini"])) == "flake8's options"
+    places = places_in(["setup.cfg", "tox.ini"])
+    assert {key: str(origin) for key, origin in places.items()} == {"torchlayout-device": "tox.ini:5"}
+    elsewhere = with_options(load(), {"need_contiguous": "lib.f:q"}, places)
+    assert str(elsewhere.origin("need_contiguous")) == "flake8's options"
     with pytest.raises(ConfigError, match=r"^tox\.ini:5: torchlayout-device: expected"):
-        with_options(load(), {"device": "tpu"}, ["tox.ini"])
-    configuration = with_options(load(), {"device": "cpu"}, ["tox.ini"])
+        with_options(load(), {"device": "tpu"}, places)
+    configuration = with_options(load(), {"device": "cpu"}, places)
     assert (configuration.settings.device, str(configuration.origin("device"))) == ("cpu", "tox.ini:5")
 
 
@@ -60,14 +62,14 @@ def test_values_of_toml(project: Path) -> None:
         "assume_sizes": {"batch": ">1", "heads": 8},
         "report_unused_suppressions": True,
     }
-    settings = with_options(load(), given, []).settings
+    settings = with_options(load(), given, {}).settings
     assert settings.device == "cuda"
     assert settings.need_contiguous == (("lib.f", ("q", "k")), ("lib.g", ("*",)))
     assert settings.assume_sizes == (("batch", (">1",)), ("heads", ("8",)))
     assert settings.report_unused_suppressions is True
     for wrong in (["lib.f"], [3], {"lib.f": 3}):
         with pytest.raises(ConfigError, match=r"^flake8's options: torchlayout-need-contiguous: "):
-            with_options(load(), {"need_contiguous": wrong}, [])
+            with_options(load(), {"need_contiguous": wrong}, {})
 
 
 @pytest.mark.parametrize(
@@ -82,7 +84,17 @@ def test_values_of_toml(project: Path) -> None:
 def test_what_nobody_knows_is_refused(project: Path, key: str, hint: str) -> None:
     Path("setup.cfg").write_text(f"[flake8]\n\n{key} = x\n")
     with pytest.raises(ConfigError) as raised:
-        refuse_unknown(["absent.cfg", "setup.cfg"])
+        refuse_unknown(places_in(["absent.cfg", "setup.cfg"]))
     assert str(raised.value) == f"setup.cfg:3: unknown setting {key.replace('_', '-')!r}{hint}"
     Path("setup.cfg").write_text(f"[other]\n{key} = x\n[flake8]\ntorchlayout-device = x\n")
-    refuse_unknown(["setup.cfg"])
+    refuse_unknown(places_in(["setup.cfg"]))
+
+
+def test_the_file_that_has_the_last_word_gives_the_place(project: Path) -> None:
+    Path("a.cfg").write_text("[flake8]\n\ntorchlayout-device = cpu\n")
+    Path("b.cfg").write_text("[flake8]\ntorchlayout-device = tpu\ntorchlayout-known-returns = f:contiguous\n")
+    places = places_in(["a.cfg", "b.cfg"])
+    assert {key: str(origin) for key, origin in places.items()} == {
+        "torchlayout-device": "a.cfg:3",
+        "torchlayout-known-returns": "b.cfg:3",
+    }

@@ -79,13 +79,22 @@ def entries(path: str) -> dict[str, int]:
     return found
 
 
-def refuse_unknown(files: Iterable[str]) -> None:
+def places_in(files: Iterable[str]) -> dict[str, Origin]:
+    """Our options in flake8's files, by key with dashes and prefix, and the first place of each."""
+    found: dict[str, Origin] = {}
+    for path in files:
+        shown = shown_path(path)
+        for key, line in entries(path).items():
+            found.setdefault(key, Origin(shown, line))
+    return found
+
+
+def refuse_unknown(places: Mapping[str, Origin]) -> None:
     """ConfigError for an option of ours that there is not; flake8 itself passes over what it does not know."""
     known = {PREFIX + option.key for option in OPTIONS if option.flake8}
-    for path in files:
-        for key, line in entries(path).items():
-            if key not in known:
-                raise ConfigError(f"unknown setting {key!r}{_hint(key, known)}", Origin(shown_path(path), line))
+    for key, origin in places.items():
+        if key not in known:
+            raise ConfigError(f"unknown setting {key!r}{_hint(key, known)}", origin)
 
 
 def _hint(key: str, known: Iterable[str]) -> str:
@@ -98,21 +107,13 @@ def _hint(key: str, known: Iterable[str]) -> str:
     return f" (did you mean {PREFIX + near[0]!r}?)" if near else ""
 
 
-def origin_of(key: str, files: Iterable[str]) -> Origin:
-    """The file and line of an option (with its prefix), or `ELSEWHERE`."""
-    for path in files:
-        line = entries(path).get(key)
-        if line is not None:
-            return Origin(shown_path(path), line)
-    return ELSEWHERE
-
-
-def with_options(configuration: Configuration, given: Mapping[str, object], files: Iterable[str]) -> Configuration:
+def with_options(
+    configuration: Configuration, given: Mapping[str, object], places: Mapping[str, Origin]
+) -> Configuration:
     """The configuration with the values that flake8 hands over, by attribute name."""
-    files = list(files)
     for name, raw in given.items():
         key = PREFIX + name.replace("_", "-")
-        origin = origin_of(key, files)
+        origin = places.get(key, ELSEWHERE)
         try:
             value = _value(BY_KEY[key.removeprefix(PREFIX)].kind, raw)
         except ValueError as error:
