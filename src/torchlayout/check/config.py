@@ -100,9 +100,15 @@ def with_values(configuration: Configuration, values: Mapping[str, Any], origin:
 
 def candidates(folder: str) -> Iterator[str]:
     """The files that may hold the settings for code under a folder, the nearest first."""
+    for above in upwards(folder):
+        yield os.path.join(above, OWN_FILE)
+        yield os.path.join(above, SHARED_FILE)
+
+
+def upwards(folder: str) -> Iterator[str]:
+    """The folder (an absolute path) and all that hold it, the nearest first."""
     while True:
-        yield os.path.join(folder, OWN_FILE)
-        yield os.path.join(folder, SHARED_FILE)
+        yield folder
         parent = os.path.dirname(folder)
         if parent == folder:
             return

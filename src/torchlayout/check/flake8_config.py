@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from torchlayout.check.config import ConfigError, Configuration, Origin, shown_path, with_values
+from torchlayout.check.config import ConfigError, Configuration, Origin, shown_path, upwards, with_values
 from torchlayout.check.kinds import Kind
 from torchlayout.check.settings import BY_KEY, OPTIONS
 
@@ -41,15 +41,12 @@ def files_of(options: Any) -> list[str]:
 
 def _nearest(folder: str) -> str | None:
     """The file that flake8 finds: the first upwards with a section of its own."""
-    while True:
+    for above in upwards(folder):
         for name in NAMES:
-            path = os.path.join(folder, name)
+            path = os.path.join(above, name)
             if any(section.startswith("flake8") for section, _ in _lines(path)):
                 return path
-        parent = os.path.dirname(folder)
-        if parent == folder:
-            return None
-        folder = parent
+    return None
 
 
 def _lines(path: str) -> Iterator[tuple[str, str]]:
