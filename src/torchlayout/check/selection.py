@@ -25,14 +25,25 @@ def known_codes() -> tuple[str, ...]:
     return tuple(sorted({rule.code for rule in analysis.rules()} | set(OWN_CODES)))
 
 
+def is_known(prefix: str) -> bool:
+    """Whether a rule has the code or prefix."""
+    return any(code.startswith(prefix) for code in known_codes())
+
+
+def find_code(text: str) -> str | None:
+    """The code that a user means by a code or a name, in any case; None where there is no such rule."""
+    wanted = text.strip().lower()
+    names = {rule.code: rule.name for rule in analysis.rules()} | OWN_CODES
+    return next((code for code, name in names.items() if wanted in (code.lower(), name.lower())), None)
+
+
 def checked_prefix(text: str) -> str:
     """The code or prefix, when a rule has it; ValueError with the nearest code otherwise."""
     if not re.fullmatch(r"LAY\d{0,3}", text):
         raise ValueError(f"{text!r} is not a code: expected LAY, or LAY and up to three digits")
-    known = known_codes()
-    if any(code.startswith(text) for code in known):
+    if is_known(text):
         return text
-    near = difflib.get_close_matches(text, known, n=1, cutoff=0)
+    near = difflib.get_close_matches(text, known_codes(), n=1, cutoff=0)
     raise ValueError(f"no rule has the code {text}" + (f" (did you mean {near[0]}?)" if near else ""))
 
 

@@ -22,6 +22,7 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from torchlayout.check.results import Suppression
+from torchlayout.check.selection import find_code, is_known
 from torchlayout.program.nodes import Span
 from torchlayout.rules.finding import Edit, Finding, Fix, Safety
 
@@ -156,7 +157,7 @@ def _is_idle(comment: Comment, findings: list[Finding]) -> bool:
 def unused_finding(code: str, suppression: Suppression, text: str) -> Finding:
     """The report on a comment that silences nothing, with the removal as its fix."""
     named = f" of {', '.join(suppression.codes)}" if suppression.codes else ""
-    unknown = [named for named in suppression.codes if not _is_known(named)]
+    unknown = [prefix for prefix in suppression.codes if not is_known(prefix)]
     if not unknown:
         message = f"unused suppression{named}: nothing here needs it"
     elif len(unknown) == len(suppression.codes):
@@ -168,20 +169,9 @@ def unused_finding(code: str, suppression: Suppression, text: str) -> Finding:
     return Finding(code, message, suppression.span, fix=_removal(suppression, text))
 
 
-def _is_known(code: str) -> bool:
-    from torchlayout.check.selection import known_codes
-
-    return any(known.startswith(code) for known in known_codes())
-
-
 def _meant(unknown: list[str]) -> str:
     """The codes meant by names of rules, or by codes in small letters."""
-    from torchlayout.check.analysis import rules
-    from torchlayout.check.selection import OWN_CODES
-
-    codes = {rule.name: rule.code for rule in rules()} | {name: code for code, name in OWN_CODES.items()}
-    codes |= {code.lower(): code for code in codes.values()}
-    meant = [codes[name.lower()] for name in unknown if name.lower() in codes]
+    meant = [code for code in map(find_code, unknown) if code is not None]
     return f" (did you mean {', '.join(meant)}?)" if meant else ""
 
 

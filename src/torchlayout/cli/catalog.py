@@ -9,9 +9,9 @@ from typing import Any
 
 from torchlayout.check import analysis
 from torchlayout.check.links import rule_url
-from torchlayout.check.selection import OWN_CODES, known_codes
+from torchlayout.check.selection import OWN_CODES
 
-__all__ = ["find_code", "name_of", "page_of", "rule_of", "rule_url", "summary_of", "title_of"]
+__all__ = ["name_of", "page_of", "rule_of", "rule_url", "summary_of", "title_of"]
 
 
 _OWN_PAGES = {
@@ -67,9 +67,3 @@ def _first_paragraph(lines: list[str]) -> Iterator[str]:
 def title_of(code: str) -> str:
     """The heading of a rule's page: `view-of-noncontiguous (LAY101)`."""
     return f"{name_of(code)} ({code})"
-
-
-def find_code(text: str) -> str | None:
-    """The code that a user means by a code or a name, in any case; None where there is no such rule."""
-    wanted = text.strip().lower()
-    return next((code for code in known_codes() if wanted in (code.lower(), name_of(code).lower())), None)

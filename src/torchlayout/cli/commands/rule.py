@@ -6,8 +6,8 @@ import sys
 
 import click
 
-from torchlayout.check.selection import known_codes
-from torchlayout.cli.catalog import find_code, page_of, title_of
+from torchlayout.check.selection import find_code, known_codes
+from torchlayout.cli.catalog import page_of, title_of
 from torchlayout.cli.output import Out
 from torchlayout.cli.status import Mistake
 
