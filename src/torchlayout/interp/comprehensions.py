@@ -5,7 +5,7 @@ from __future__ import annotations
 from torchlayout.interp import record
 from torchlayout.interp.builtin_calls import iterate
 from torchlayout.interp.frame import Frame, LoopFrame
-from torchlayout.interp.loops import changes, walk
+from torchlayout.interp.loops import walk
 from torchlayout.interp.state import State, join_states, settled
 from torchlayout.interp.trace import Loop
 from torchlayout.interp.values import Dictionary, Many, Sequence, Value, items_of, join_all
@@ -19,7 +19,7 @@ MAX_UNROLLED = 8
 def comprehension(node: nodes.Comprehension, st: State, fr: Frame) -> Value:
     """The value of a comprehension; its own names do not leak."""
     outer = st.copy()
-    loop = LoopFrame(Loop(_range_of(node), "comprehension"), changes((node.clauses, node.element)), fr.branches)
+    loop = LoopFrame(Loop(_range_of(node), "comprehension"), (node.clauses, node.element), fr.branches)
     fr.loops.append(loop)
     context = fr.context
     values, complete = _run(node, 0, st, fr)

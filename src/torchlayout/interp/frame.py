@@ -14,7 +14,6 @@ from torchlayout.sizes import Facts, Symbols
 from torchlayout.structs import field, struct
 
 if TYPE_CHECKING:
-    from torchlayout.interp.loops import Changes
     from torchlayout.interp.state import State
     from torchlayout.program import nodes
     from torchlayout.program.unit import Unit
@@ -146,11 +145,11 @@ class Run:
 
 @struct(slots=True)
 class LoopFrame:
-    """A loop being run: where `break` and `continue` go, and what the loop may change."""
+    """A loop being run: where `break` and `continue` go."""
 
     loop: Loop
-    changes: Changes
-    """What the body changes."""
+    body: tuple[object, ...]
+    """The nodes that a turn runs."""
     branches: int = 0
     """Branches around the loop itself, as `Frame.branches` counts them."""
     breaks: list[State] = field(default_factory=list)

@@ -9,7 +9,6 @@ from torchlayout.interp.builtin_calls import MAX_RANGE, iterate
 from torchlayout.interp.earlier import Carried
 from torchlayout.interp.expressions import evaluate
 from torchlayout.interp.frame import MAX_ROUNDS, MAX_WIDENED_ROUNDS, Frame, LoopFrame, OutOfBudget
-from torchlayout.interp.loops import changes
 from torchlayout.interp.refine import assume, truth_of
 from torchlayout.interp.state import State, join_states
 from torchlayout.interp.targets import bind_target
@@ -39,7 +38,7 @@ def run_for(node: nodes.For, st: State, fr: Frame) -> State | None:
     """The state behind a `for` loop, None where control never gets there."""
     items = iterate(evaluate(node.iter, st, fr), st, fr, node.iter.span)
     rebinding = nodes.Assign((node.target,), None, None, node.span)
-    loop = LoopFrame(Loop(_block_span(node.span, node.body), "for"), changes((node.body, rebinding)), fr.branches)
+    loop = LoopFrame(Loop(_block_span(node.span, node.body), "for"), (node.body, rebinding), fr.branches)
     fr.loops.append(loop)
     if isinstance(items, Sequence) and len(items.items) <= MAX_RANGE:
         end = _unrolled(node, items.items, loop, st, fr)
@@ -84,7 +83,7 @@ def _unrolled(node: nodes.For, items: tuple[Value, ...], loop: LoopFrame, st: St
 
 def run_while(node: nodes.While, st: State, fr: Frame) -> State | None:
     """The same for a `while` loop."""
-    loop = LoopFrame(Loop(_block_span(node.span, node.body), "while"), changes((node.body, node.test)), fr.branches)
+    loop = LoopFrame(Loop(_block_span(node.span, node.body), "while"), (node.body, node.test), fr.branches)
     fr.loops.append(loop)
     forever = isinstance(node.test, nodes.Const) and bool(node.test.value)
 
