@@ -6,6 +6,7 @@ Both are imported when first needed: a run over files that never mention torch l
 from __future__ import annotations
 
 import ast
+import functools
 import gc
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
@@ -38,26 +39,27 @@ def own_words(settings: Settings, codes: frozenset[str]) -> frozenset[str]:
     return frozenset(f"{path.rpartition('.')[2]}(" for path, _ in settings.need_contiguous)
 
 
-_process = {"own": False, "frozen": False}
+_only_lints = False
 
 
 def own_process() -> None:
-    """Say that this process only lints (flake8, the command line): what stays loaded may then be frozen.
+    """Say that this process only lints, as flake8's does: what stays loaded may then be frozen.
 
     libcst, the operator table and what flake8 holds live as long as the process; looking through them again and again
     for garbage costs a tenth of what linting takes.
     """
-    _process["own"] = True
+    global _only_lints
+    _only_lints = True
 
 
-def _freeze_once() -> None:
-    if _process["own"] and not _process["frozen"]:
-        from torchlayout import interp, rules  # noqa: F401
-        from torchlayout.program.lowering import load_parser
+@functools.cache
+def _freeze() -> None:
+    """Load what every analysis needs and freeze it: the first call does, all others find it done."""
+    from torchlayout import interp, rules  # noqa: F401
+    from torchlayout.program.lowering import load_parser
 
-        load_parser()
-        _process["frozen"] = True
-        gc.freeze()
+    load_parser()
+    gc.freeze()
 
 
 class Outcome(NamedTuple):
@@ -70,7 +72,8 @@ class Outcome(NamedTuple):
 
 def analyze(source: str, path: str, tree: ast.Module, settings: Settings, codes: frozenset[str]) -> Outcome:
     """Run the interpreter and the rules of the given codes over one file."""
-    _freeze_once()
+    if _only_lints:
+        _freeze()
     # Nearly all that is made lives until the file is done: looking for garbage meanwhile is a sixth of the time.
     collecting = gc.isenabled()
     gc.disable()
