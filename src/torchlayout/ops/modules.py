@@ -281,7 +281,7 @@ def module(
 
 
 def by(function: str, *names: str, learn: Callable[[Forward], None] | None = None, **fixed: Any) -> Transfer:
-    """The forward that calls `torch.nn.functional.FUNCTION` with these arguments of the configuration.
+    """The forward that calls `torch.nn.functional.FUNCTION` (or a full path) with these arguments of the configuration.
 
     `learn` first takes over what the module's own checks say of the input's sizes.
     """
@@ -292,7 +292,7 @@ def by(function: str, *names: str, learn: Callable[[Forward], None] | None = Non
         operands = [call[parameter.name] for parameter in signatures.parse(f"f({call.row.takes})").parameters]
         return call.function(function, *operands, **{name: call.config[name] for name in names}, **fixed)
 
-    forward.__doc__ = f"as torch.nn.functional.{function}"
+    forward.__doc__ = f"as {function if '.' in function else f'torch.nn.functional.{function}'}"
     return forward
 
 

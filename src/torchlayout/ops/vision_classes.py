@@ -8,30 +8,15 @@ from __future__ import annotations
 from typing import Any
 
 from torchlayout.layouts import unknown_strides
-from torchlayout.ops.modules import ANYTHING, Forward, module
-from torchlayout.ops.values import UNKNOWN, Alternatives, DType, Outcome, Result, Unknowable
+from torchlayout.ops.modules import ANYTHING, Forward, by, module
+from torchlayout.ops.values import Alternatives, Outcome, Result, Unknowable
 from torchlayout.ops.vision import NO_TENSOR, STRIDED, V1, V2, image, pair, with_size
 from torchlayout.sizes import MAYBE, YES
-
-
-def by_function(name: str, *options: str) -> Any:
-    """The forward of a transform that calls the function of the same meaning."""
-
-    def forward(call: Forward) -> Outcome:
-        return call.function(V1 + name, call["self"], **{option: call.config[option] for option in options})
-
-    forward.__doc__ = f"as torchvision.transforms.functional.{name}"
-    return forward
 
 
 def center_crop(call: Forward) -> Outcome:
     """as torchvision.transforms.functional.center_crop"""
     return call.function(f"{V1}center_crop", call["self"], call.config["size"])
-
-
-def image_class(call: Forward) -> Outcome:
-    """as torchvision.transforms.v2.functional.to_image"""
-    return call.function(f"{V2}to_image", call["self"])
 
 
 def classes(name: str) -> tuple[str, ...]:
@@ -83,22 +68,16 @@ def grey(call: Forward) -> Outcome:
     return Result(unknown_strides(shape), operand.dtype, MAYBE)
 
 
-def converted(call: Forward) -> Outcome:
-    """as torchvision.transforms.functional.convert_image_dtype"""
-    dtype = call.config["dtype"]
-    return call.function(f"{V1}convert_image_dtype", call["self"], dtype if isinstance(dtype, DType) else UNKNOWN)
-
-
 RANDOM = "a PIL image; what is drawn decides"
 
 # fmt: off
-module("ToTensor() -> None", by_function("to_tensor"), takes=ANYTHING, spellings=classes("ToTensor"))
-module("PILToTensor() -> None", by_function("pil_to_tensor"), takes=ANYTHING, spellings=classes("PILToTensor"))
-module("ToImage() -> None", image_class, takes=ANYTHING, spellings=("torchvision.transforms.v2.ToImage",))
-module("Normalize(Any mean, Any std, bool inplace=False) -> None", by_function("normalize", "mean", "std", "inplace"), takes=ANYTHING, spellings=classes("Normalize"), unknown=NO_TENSOR)
-module("Resize(Any size, Any interpolation=None, int? max_size=None, Any antialias=True) -> None", by_function("resize", "size", "max_size"), takes=ANYTHING, spellings=classes("Resize"), unknown=STRIDED)
+module("ToTensor() -> None", by(V1 + "to_tensor"), takes=ANYTHING, spellings=classes("ToTensor"))
+module("PILToTensor() -> None", by(V1 + "pil_to_tensor"), takes=ANYTHING, spellings=classes("PILToTensor"))
+module("ToImage() -> None", by(V2 + "to_image"), takes=ANYTHING, spellings=("torchvision.transforms.v2.ToImage",))
+module("Normalize(Any mean, Any std, bool inplace=False) -> None", by(V1 + "normalize", "mean", "std", "inplace"), takes=ANYTHING, spellings=classes("Normalize"), unknown=NO_TENSOR)
+module("Resize(Any size, Any interpolation=None, int? max_size=None, Any antialias=True) -> None", by(V1 + "resize", "size", "max_size"), takes=ANYTHING, spellings=classes("Resize"), unknown=STRIDED)
 module("CenterCrop(Any size) -> None", center_crop, takes=ANYTHING, spellings=classes("CenterCrop"), unknown=STRIDED)
-module("Pad(Any padding, Any fill=0, str padding_mode='constant') -> None", by_function("pad", "padding"), takes=ANYTHING, spellings=classes("Pad"), unknown=STRIDED)
+module("Pad(Any padding, Any fill=0, str padding_mode='constant') -> None", by(V1 + "pad", "padding"), takes=ANYTHING, spellings=classes("Pad"), unknown=STRIDED)
 for _name, _function in (("RandomHorizontalFlip", "hflip"), ("RandomVerticalFlip", "vflip")):
     module(f"{_name}(float p=0.5) -> None", flipped_at_random(_function), takes=ANYTHING, spellings=classes(_name), unknown=RANDOM)
 module("RandomCrop(Any size, Any padding=None, bool pad_if_needed=False, Any fill=0, str padding_mode='constant') -> None", cut_at_random, takes=ANYTHING, spellings=classes("RandomCrop"), unknown=RANDOM)
@@ -109,6 +88,6 @@ module("GaussianBlur(Any kernel_size, Any sigma=None) -> None", coloured_at_rand
 module("RandomErasing(float p=0.5, Any scale=None, Any ratio=None, Any value=0, bool inplace=False) -> None", coloured_at_random, takes=ANYTHING, spellings=classes("RandomErasing"), unknown=RANDOM)
 module("RandomGrayscale(float p=0.1) -> None", coloured_at_random, takes=ANYTHING, spellings=classes("RandomGrayscale"), unknown=RANDOM)
 module("Grayscale(int num_output_channels=1) -> None", grey, takes=ANYTHING, spellings=classes("Grayscale"), unknown=STRIDED)
-module("ConvertImageDtype(Any dtype) -> None", converted, takes=ANYTHING, spellings=(*classes("ConvertImageDtype"), "torchvision.transforms.v2.ConvertImageDtype"), unknown=NO_TENSOR)
-module("ToDtype(Any dtype, bool scale=False) -> None", converted, takes=ANYTHING, spellings=("torchvision.transforms.v2.ToDtype",), unknown=NO_TENSOR)
+module("ConvertImageDtype(Any dtype) -> None", by(V1 + "convert_image_dtype", "dtype"), takes=ANYTHING, spellings=classes("ConvertImageDtype"), unknown=NO_TENSOR)
+module("ToDtype(Any dtype, bool scale=False) -> None", by(V1 + "convert_image_dtype", "dtype"), takes=ANYTHING, spellings=("torchvision.transforms.v2.ToDtype",), unknown=NO_TENSOR)
 # fmt: on
