@@ -82,10 +82,10 @@ SMALL = {
 def of_transformers(files: list[str]) -> Runs:
     from transformers import CONFIG_MAPPING, PreTrainedModel
 
-    changed = {tuple(Path(file).parts[-2:]) for file in files if "/models/" in file}
+    folders = {Path(file).parent.name for file in files if "/models/" in file}
     for name in CONFIG_MAPPING:
         folder = name.replace("-", "_")
-        if not any(parent == folder for parent, _ in changed):
+        if folder not in folders:
             continue
         try:
             module = importlib.import_module(f"transformers.models.{folder}.modeling_{folder}")
