@@ -6,9 +6,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from math import prod
 
-from torchlayout.layouts import Layout, is_concrete, strided
+from torchlayout.layouts import Layout, contiguous, is_concrete, strided
 from torchlayout.sizes import Shape
 
 
@@ -19,7 +18,7 @@ def numbered_view(layout: Layout, shape: Shape) -> Layout | None:
     if not sizes:
         return strided(wanted, [1] * len(wanted), layout.offset)
     if 0 in sizes:
-        return strided(wanted, strides if wanted == sizes else packed_strides(wanted), layout.offset)
+        return layout if wanted == sizes else contiguous(wanted, layout.offset)
     found = cut(sizes, strides, wanted)
     return None if found is None else strided(wanted, found, layout.offset)
 
@@ -46,7 +45,3 @@ def cut(sizes: Sequence[int], strides: Sequence[int], shape: Sequence[int]) -> l
         if dim:
             base, elements, covered = strides[dim - 1], 1, 1
     return found if place < 0 else None
-
-
-def packed_strides(shape: Sequence[int]) -> list[int]:
-    return [prod(max(size, 1) for size in shape[place + 1 :]) for place in range(len(shape))]
