@@ -48,6 +48,12 @@ def refuse_overlap(operand: Operand, facts: Facts, name: str = "self") -> Truth:
     return MAYBE if answer is MAYBE and any(dim.stride == 0 for dim in operand.layout.dims) else YES
 
 
+def renormalises(weight: Layout, facts: Facts) -> Truth:
+    """Whether rows that are too long can be renormalised in place: rows whose elements share memory refuse it. Which
+    are too long is data."""
+    return MAYBE if has_overlap(weight.replace(weight.dims[1:]), facts) is YES else YES
+
+
 def in_place(name: str, transfer: Callable[[Args], Outcome], is_view: bool) -> Callable[[Args], Outcome]:
     """The transfer function of `f_`: the tensor itself. The views among them (`t_`, `squeeze_`) change its layout."""
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from torchlayout.layouts import contiguous, has_overlap, is_contiguous, unknown_strides, view
+from torchlayout.layouts import contiguous, is_contiguous, unknown_strides, view
 from torchlayout.ops.copies import in_format, memory_format
-from torchlayout.ops.derived import refuse_overlap
+from torchlayout.ops.derived import refuse_overlap, renormalises
 from torchlayout.ops.factories import shape_of
 from torchlayout.ops.reshaping import NO_SUCH_VIEW
 from torchlayout.ops.table import Args, op
@@ -84,8 +84,7 @@ def _same_shape(a: Shape, b: Shape, facts: Facts) -> Truth:
 def renormalised(args: Args) -> Outcome:
     """the tensor itself; rows whose elements share memory may be refused, as the data has it"""
     rows = args.ranked(rank=2)
-    exists = MAYBE if has_overlap(rows.replace(rows.dims[1:]), args.facts) is YES else YES
-    return replace(itself(args), exists=exists)
+    return replace(itself(args), exists=renormalises(rows, args.facts))
 
 
 def replaced_by(args: Args) -> Outcome:

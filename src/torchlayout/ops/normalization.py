@@ -5,14 +5,13 @@ from __future__ import annotations
 from torchlayout.layouts import (
     contiguous,
     has_no_elements,
-    has_overlap,
     preserved,
     same_layout,
     settle,
     unknown_strides,
     view,
 )
-from torchlayout.ops.derived import refuse_overlap
+from torchlayout.ops.derived import refuse_overlap, renormalises
 from torchlayout.ops.formats import in_suggested_format
 from torchlayout.ops.table import Args, op
 from torchlayout.ops.transfers import (
@@ -27,7 +26,7 @@ from torchlayout.ops.transfers import (
     replaced,
 )
 from torchlayout.ops.values import Alias, Operand, Outcome, Refused, Result, Unknowable, is_unknown
-from torchlayout.sizes import MAYBE, NO, YES, Truth, product
+from torchlayout.sizes import NO, YES, Truth, product
 
 FRESH = Alias.FRESH
 
@@ -141,16 +140,14 @@ def embedding(args: Args) -> Outcome:
     weight = args["weight"]
     columns = args.ranked("weight", 2).sizes[1] if isinstance(weight, Operand) else args.facts.symbols.fresh("columns")
     dtype = weight.dtype if isinstance(weight, Operand) else None
-    return Result(contiguous((*args.layout("self").shape, columns)), dtype, exists=renormalises(args))
+    return Result(contiguous((*args.layout("self").shape, columns)), dtype, exists=looks_up(args))
 
 
-def renormalises(args: Args) -> Truth:
-    """Whether the call succeeds: with `max_norm`, rows that are too long are renormalised in place, which rows whose
-    elements share memory refuse. Which are too long is data."""
+def looks_up(args: Args) -> Truth:
+    """Whether the call succeeds: with `max_norm`, rows that are too long are renormalised in place."""
     if not isinstance(args["weight"], Operand) or args.values.get("max_norm") is None:
         return YES
-    rows = args.ranked("weight", 2)
-    return MAYBE if has_overlap(rows.replace(rows.dims[1:]), args.facts) is YES else YES
+    return renormalises(args.ranked("weight", 2), args.facts)
 
 
 def embedding_bag(args: Args) -> Outcome:
@@ -162,7 +159,7 @@ def embedding_bag(args: Args) -> Outcome:
         bags = args.ranked("offsets", 1).sizes[0] - (1 if args.flag("include_last_offset") else 0)
     else:
         raise Unknowable("the number of bags is not known")
-    return Result(contiguous((bags, columns)), exists=renormalises(args))
+    return Result(contiguous((bags, columns)), exists=looks_up(args))
 
 
 def one_hot(args: Args) -> Outcome:
