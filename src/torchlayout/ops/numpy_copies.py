@@ -47,22 +47,18 @@ def _converts(operand: Operand, dtype: Any) -> Any:
     return MAYBE
 
 
-def _of_anything(args: Args) -> Outcome | None:
-    """An array made of what is not known to be one: taken to lie as new arrays do; None where it is known."""
-    given = args["self"]
-    if not is_unknown(given):
-        return None
+def _of_no_array(args: Args) -> Outcome:
+    """An array made of a sequence, or of what is not known: that is taken to lie as new arrays do."""
+    if not is_unknown(args["self"]):
+        return from_sequence(args)
     shape = (args.facts.symbols.fresh_rest("array"),)
     return Result(packed(shape) if args.facts.assumed else unknown_strides(shape), _dtype(args), MAYBE, numpy=True)
 
 
 def as_array(args: Args) -> Outcome:
     """the array itself, unless a dtype or an order asks for a copy; what is no array is packed"""
-    anything = _of_anything(args)
-    if anything is not None:
-        return anything
-    if not isinstance(args.known("self"), Operand):
-        return from_sequence(args)
+    if not isinstance(args["self"], Operand):
+        return _of_no_array(args)
     operand = array(args)
     layout = args.layout()
     converted = _converts(operand, args["dtype"])
@@ -101,11 +97,8 @@ def new_array(args: Args) -> Outcome:
     """a copy in the same order (`order='K'`)"""
     if args["copy"] is not True:
         return as_array(args) if args["copy"] is False or args["copy"] is None else UNKNOWN
-    anything = _of_anything(args)
-    if anything is not None:
-        return anything
-    if not isinstance(args.known("self"), Operand):
-        return from_sequence(args)
+    if not isinstance(args["self"], Operand):
+        return _of_no_array(args)
     operand = array(args)
     layout = in_order(args.layout(), args["order"], args.facts)
     if args["ndmin"] != 0:
