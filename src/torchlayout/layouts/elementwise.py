@@ -123,10 +123,9 @@ def output_layout(operands: Sequence[Layout], shape: Shape, facts: Facts, number
     operands = [settle(operand, facts) for operand in operands]
     if all(is_concrete(operand) for operand in operands):
         return _concrete(operands, shape, facts, numbers)
-    same_shape = [operand for operand in operands if operand.shape == shape]
     if all(operand.packed for operand in operands):  # then no stride rises inwards, but for those of 0
         return contiguous(shape)
-    if len(same_shape) == len(operands):
+    if all(operand.shape == shape for operand in operands):
         quick = _without_sorting(operands, facts)
         if quick is not None:
             return quick
