@@ -8,12 +8,19 @@ from torchlayout.ops.linalg import POSITIVE, L, column_major, matrices, row, sma
 from torchlayout.ops.table import Args
 from torchlayout.ops.transfers import broadcast_shape, packed_somehow
 from torchlayout.ops.values import Fields, Outcome, Result, Unknowable
-from torchlayout.sizes import MAYBE, NO, YES, Shape, Truth, every, product
+from torchlayout.sizes import MAYBE, NO, YES, Shape, every, product
 
 
-def solution_shape(args: Args, matrix: str, right: str) -> tuple[Shape, Truth]:
-    """The shape of the solution, and whether the right side is vectors."""
-    a, b = args.ranked(matrix), args.ranked(right)
+def batches(args: Args, a: Layout, b: Layout) -> Shape:
+    """The sizes of both batches of matrices, broadcast."""
+    batch = broadcast_shape([a.shape[:-2], b.shape[:-2]], args.facts)
+    assert batch is not None
+    return batch
+
+
+def solution_shape(args: Args) -> Shape:
+    """The shape of the solution: vectors or matrices, as the right side is."""
+    a, b = args.ranked("self"), args.ranked("B")
     vectors = YES if b.rank == 1 else NO
     if b.rank is not None and a.rank == b.rank + 1 and b.rank > 1:
         vectors = every(args.facts.equal(m, n) for m, n in zip(a.sizes[:-1], b.sizes, strict=True))
@@ -21,15 +28,13 @@ def solution_shape(args: Args, matrix: str, right: str) -> tuple[Shape, Truth]:
         raise Unknowable("vectors or a matrix on the right side")
     if vectors is YES:
         batch = broadcast_shape([a.shape[:-2], b.shape[:-1]], args.facts)
-        return (*(batch or ()), a.shape[-1]), YES
-    batch = broadcast_shape([a.shape[:-2], b.shape[:-2]], args.facts)
-    assert batch is not None
-    return (*batch, *b.shape[-2:]), NO
+        return (*(batch or ()), a.shape[-1])
+    return (*batches(args, a, b), *b.shape[-2:])
 
 
 def solve(args: Args) -> Outcome:
     """the right side's sizes, column-major; packed where it stands on the left"""
-    shape, _ = solution_shape(args, "self", "B")
+    shape = solution_shape(args)
     placed = column_major(shape) if args.flag("left") else contiguous(shape)
     return Result(placed)
 
@@ -44,25 +49,20 @@ def solve_with_info(args: Args) -> Outcome:
 def solve_triangular(args: Args) -> Outcome:
     """sizes of the batches broadcast, column-major"""
     a, b = args.ranked("self"), args.ranked("B")
-    batch = broadcast_shape([a.shape[:-2], b.shape[:-2]], args.facts)
-    assert batch is not None
-    return Result(column_major((*batch, *b.shape[-2:])))
+    return Result(column_major((*batches(args, a, b), *b.shape[-2:])))
 
 
 def solve_factored(args: Args) -> Outcome:
     """sizes of the batches broadcast, column-major; packed where the right side stands on the left"""
     a, b = args.ranked("self"), args.ranked("B")
-    batch = broadcast_shape([a.shape[:-2], b.shape[:-2]], args.facts)
-    assert batch is not None
-    shape = (*batch, *b.shape[-2:])
+    shape = (*batches(args, a, b), *b.shape[-2:])
     return Result(column_major(shape) if args.values.get("left", True) is True else contiguous(shape))
 
 
 def legacy_triangular(args: Args) -> Outcome:
     """a pair: the solution and a copy of the matrix, both column-major"""
     b, a = args.ranked("self"), args.ranked("A")
-    batch = broadcast_shape([a.shape[:-2], b.shape[:-2]], args.facts)
-    assert batch is not None
+    batch = batches(args, a, b)
     solution, copy = ((*batch, *layout.shape[-2:]) for layout in (b, a))
     return Fields({"solution": Result(column_major(solution)), "cloned_coefficient": Result(column_major(copy))})
 
