@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from torchlayout.ops.modules import ANYTHING, Forward, module
+from torchlayout.ops.modules import Forward, module
 from torchlayout.ops.values import UNKNOWN, Outcome
 
 WRAPPED = ("torch.nn.parallel.DistributedDataParallel", "torch.nn.parallel.distributed.DistributedDataParallel")
-
-COMPOSE = (
-    "torchvision.transforms.Compose", "torchvision.transforms.transforms.Compose", "torchvision.transforms.v2.Compose",
-)  # fmt: skip
 
 
 def inside(call: Forward) -> Outcome:
@@ -20,7 +16,6 @@ def inside(call: Forward) -> Outcome:
 
 # fmt: off
 module("Sequential(...)", inside, container="sequential")
-module("Compose(Any transforms) -> None", inside, takes=ANYTHING, container="composed", spellings=COMPOSE, words="as the transforms, one after another")
 module("ModuleList(Any? modules=None) -> None", inside, container="list")
 module("ModuleDict(Any? modules=None) -> None", inside, container="dict")
 module("ParameterList(Any? values=None) -> None", inside, container="parameter-list")

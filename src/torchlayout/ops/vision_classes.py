@@ -9,6 +9,7 @@ from typing import Any
 
 from torchlayout.layouts import unknown_strides
 from torchlayout.ops.modules import ANYTHING, Forward, by, module
+from torchlayout.ops.modules_containers import inside
 from torchlayout.ops.values import Alternatives, Outcome, Result, Unknowable
 from torchlayout.ops.vision import NO_TENSOR, STRIDED, V1, V2, image, pair, with_size
 from torchlayout.sizes import MAYBE, YES
@@ -71,6 +72,7 @@ def grey(call: Forward) -> Outcome:
 RANDOM = "a PIL image; what is drawn decides"
 
 # fmt: off
+module("Compose(Any transforms) -> None", inside, takes=ANYTHING, container="composed", spellings=classes("Compose"), words="as the transforms, one after another")
 module("ToTensor() -> None", by(V1 + "to_tensor"), takes=ANYTHING, spellings=classes("ToTensor"))
 module("PILToTensor() -> None", by(V1 + "pil_to_tensor"), takes=ANYTHING, spellings=classes("PILToTensor"))
 module("ToImage() -> None", by(V2 + "to_image"), takes=ANYTHING, spellings=("torchvision.transforms.v2.ToImage",))
