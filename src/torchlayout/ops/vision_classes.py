@@ -10,9 +10,10 @@ from typing import Any
 from torchlayout.layouts import unknown_strides
 from torchlayout.ops.modules import ANYTHING, Forward, by, module
 from torchlayout.ops.modules_containers import inside
+from torchlayout.ops.transfers import itself
 from torchlayout.ops.values import Alternatives, Outcome, Result, Unknowable
 from torchlayout.ops.vision import NO_TENSOR, STRIDED, V1, V2, image, pair, with_size
-from torchlayout.sizes import MAYBE, YES
+from torchlayout.sizes import MAYBE
 
 
 def center_crop(call: Forward) -> Outcome:
@@ -31,8 +32,8 @@ def classes(name: str) -> tuple[str, ...]:
 # ---------------------------------------------------------------- at random
 def flipped_at_random(name: str) -> Any:
     def forward(call: Forward) -> Outcome:
-        operand = image(call)
-        whole = Result(call.layout(), operand.dtype, YES, same_object=True)
+        image(call)
+        whole = itself(call)
         flip = call.function(V1 + name, call["self"])
         odds = call.config["p"]
         return flip if odds == 1 else whole if odds == 0 else Alternatives((whole, flip))
