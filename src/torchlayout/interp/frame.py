@@ -14,6 +14,7 @@ from torchlayout.sizes import Facts, Symbols
 from torchlayout.structs import field, struct
 
 if TYPE_CHECKING:
+    from torchlayout.interp.loops import Changes
     from torchlayout.interp.state import State
     from torchlayout.program import nodes
     from torchlayout.program.unit import Unit
@@ -154,6 +155,8 @@ class LoopFrame:
     """Branches around the loop itself, as `Frame.branches` counts them."""
     breaks: list[State] = field(default_factory=list)
     continues: list[State] = field(default_factory=list)
+    changes: Changes | None = None
+    """What a turn changes, once a copy in the loop has asked."""
 
 
 @struct(slots=True)

@@ -156,7 +156,9 @@ def unchanged_in_loop(fr: Frame, st: State, receiver: nodes.Expr, value: Value) 
     loop = fr.loop
     if loop is None or fr.branches != loop.branches:
         return False
-    changed = _with_methods(changes(loop.body), fr, st)
+    if loop.changes is None:
+        loop.changes = changes(loop.body)
+    changed = _with_methods(loop.changes, fr, st)
     return _fixed(receiver, changed) and not any(_meets(name, changed.written) for name in _aliases(value, fr, st))
 
 
