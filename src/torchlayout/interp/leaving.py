@@ -56,7 +56,8 @@ def forget_privacy(activity: Run) -> None:
     """Calls that were not followed may come to any function."""
     for site in activity.trace.sites.values():
         for context, visit in site.visits.items():
-            site.visits[context] = replace(visit, public=True)
+            if not visit.public:
+                site.visits[context] = replace(visit, public=True)
 
 
 __all__ = ["forget_privacy", "forget_vague", "leave_off"]

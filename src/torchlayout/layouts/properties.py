@@ -34,9 +34,9 @@ def _packed(dims: list[Dim], facts: Facts) -> Truth:
 
 def has_no_elements(layout: Layout, facts: Facts) -> Truth:
     """Whether some size is 0. A size that is only not known to be above 0 counts as above 0."""
-    for dim in layout.dims:
-        size = dim[0]
-        if size == 0 or (facts.rewrites and facts.normal(size) == 0):
+    for size, _, _ in layout.dims:
+        settled = size if isinstance(size, int) else facts.normal(size)
+        if isinstance(settled, int) and settled == 0:
             return YES
     return NO
 

@@ -197,7 +197,7 @@ table.flip(0).view(-1)
     )
 
     def check(self, seen: Seen) -> Iterator[Finding]:
-        for site in seen.sites:
+        for site in seen.refusing:
             found = None if site.expected_to_raise else refusal(site)
             if found is not None:
                 yield self.finding(seen, site, *found)

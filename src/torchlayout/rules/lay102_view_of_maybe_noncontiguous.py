@@ -143,7 +143,7 @@ from_somewhere(lambda: torch.randn(3, 4))
     )
 
     def check(self, seen: Seen) -> Iterator[Finding]:
-        for site in seen.sites:
+        for site in seen.refusing:
             found = None if site.expected_to_raise or refusal(site) is not None else doubtful(site)
             if found is not None:
                 yield self.finding(seen, site, *found)

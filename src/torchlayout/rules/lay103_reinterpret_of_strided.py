@@ -113,7 +113,7 @@ rows.view(torch.uint8)
     def check(self, seen: Seen) -> Iterator[Finding]:
         from torchlayout.rules.seen import refusal
 
-        for site in seen.sites:
+        for site in seen.refusing:
             found = refusal(site, "dtype-view")
             if found is not None:
                 yield self.finding(seen, site, *found)

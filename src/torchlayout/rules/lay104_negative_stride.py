@@ -144,7 +144,7 @@ torch.tensor(2)
     def check(self, seen: Seen) -> Iterator[Finding]:
         from torchlayout.rules.seen import refusal
 
-        for site in seen.sites:
+        for site in seen.refusing:
             found = refusal(site, "negative-stride") or _of_annotated(seen, site)
             if found is not None and not (site.name == "[]" and may_be_array(seen, site)):
                 yield self.finding(seen, site, *found)

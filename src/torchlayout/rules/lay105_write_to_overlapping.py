@@ -154,9 +154,10 @@ same.add_(1)
     def check(self, seen: Seen) -> Iterator[Finding]:
         from torchlayout.rules.seen import writes_in_place
 
+        refusing = {site.key for site in seen.refusing}
         for site in seen.sites:
             in_place = writes_in_place(site)
-            for visit in site.relevant():
+            for visit in site.relevant() if in_place or site.key in refusing else ():
                 found = _shared(site, visit, in_place)
                 if found is not None:
                     raises, parameter, operand, facts = found
@@ -240,8 +241,8 @@ def _shared_part(seen: Seen, key: SiteKey, write: Write) -> tuple[bool, Operand,
             return not advanced and _repeats(operand, facts), operand, facts
     for case in indexed:
         holder = case.operand()
-        if holder is not None and not holder.weak and not holder.numpy and not _whole(case):
-            if has_overlap(holder.layout, case.facts) is YES:
+        if holder is not None and not holder.weak and not holder.numpy:
+            if has_overlap(holder.layout, case.facts) is YES and not _whole(case):
                 return False, holder, case.facts
     return None
 

@@ -149,6 +149,8 @@ finally:
     )
 
     def check(self, seen: Seen) -> Iterator[Finding]:
+        from torchlayout.rules import contiguity_needs
+
         for key, calls in sorted(seen.trace.calls.items()):
             if key[0] != seen.trace.path:
                 continue
@@ -158,8 +160,9 @@ finally:
                     if place not in told:
                         told.add(place)
                         yield found
-        for site in seen.sites:
+        for site in seen.refusing:
             yield from self.refused(seen, site)
+        for site in seen.named(*contiguity_needs.RECURRENT):
             yield from self.hidden_state(seen, site)
 
     # ------------------------------------------------------------ functions outside the table

@@ -40,10 +40,25 @@ class Seen:
 
     def named(self, *names: str) -> Iterator[Site]:
         """The sites of operators with these names, whatever they are called in the text."""
-        wanted = frozenset(names)
+        wanted = [site for name in names for site in self._by_operator.get(name, ())]
+        yield from wanted if len(names) == 1 else sorted({s.key: s for s in wanted}.values(), key=lambda s: s.key)
+
+    @cached_property
+    def _by_operator(self) -> dict[str, list[Site]]:
+        found: dict[str, list[Site]] = {}
         for site in self.sites:
-            if any(visit.op.name in wanted for visit in site.visits.values()):
-                yield site
+            for name in {visit.op.name for visit in site.visits.values()}:
+                found.setdefault(name, []).append(site)
+        return found
+
+    @cached_property
+    def refusing(self) -> list[Site]:
+        """The operations that torch may refuse: it does in some case, or in some case that is not known."""
+        return [
+            site
+            for site in self.sites
+            if any(_may_refuse(case) for visit in site.visits.values() for case in (*visit.proven, *visit.assumed))
+        ]
 
     def packing(self) -> Iterator[Site]:
         """The calls of `contiguous()`."""
@@ -217,6 +232,13 @@ def is_packed(case: Case) -> Truth:
     """Whether the operand of a `contiguous()` lies already in the format asked for."""
     operand = case.operand()
     return MAYBE if operand is None else lies_in(operand, format_asked(case), case.facts)
+
+
+def _may_refuse(case: Case) -> bool:
+    outcome = case.outcome
+    if type(outcome) is Result:
+        return outcome.exists is MAYBE
+    return isinstance(outcome, Refused) or any(result.exists is MAYBE for result in results(outcome))
 
 
 def results(outcome: Outcome | Refused) -> Iterator[Result]:

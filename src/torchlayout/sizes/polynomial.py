@@ -112,8 +112,10 @@ class Poly:
         if len(self.terms) == 1 and len(other.terms) == 1:
             ((left, factor),) = self.terms.items()
             ((right, other_factor),) = other.terms.items()
-            single = Poly({_times(left, right): factor * other_factor})
-            return _as_atom("*", self, other, single) if _is_large(single) else single
+            monomial = _times(left, right)
+            factor *= other_factor
+            single = Poly({monomial: factor})
+            return _as_atom("*", self, other, single) if _is_large_term(monomial, factor) else single
         terms: dict[Monomial, int] = {}
         for left, factor in self.terms.items():
             for right, other_factor in other.terms.items():
@@ -178,8 +180,12 @@ def _is_large(size: Size) -> bool:
     """Whether a polynomial is more than what is followed."""
     return isinstance(size, Poly) and (
         len(size.terms) > MAX_TERMS
-        or any(len(monomial) > MAX_DEGREE or factor.bit_length() > MAX_BITS for monomial, factor in size.terms.items())
+        or any(_is_large_term(monomial, factor) for monomial, factor in size.terms.items())
     )
+
+
+def _is_large_term(monomial: Monomial, factor: int) -> bool:
+    return len(monomial) > MAX_DEGREE or factor.bit_length() > MAX_BITS
 
 
 def _as_atom(op: str, left: Poly, right: Size, result: Size) -> Size:

@@ -20,11 +20,14 @@ class Truth(enum.Enum):
     def __invert__(self) -> Truth:
         return _NEGATED[self]
 
+    # The other members are compared by identity: in Python 3.11 `value` and an enum's own hash are slow calls.
     def __and__(self, other: Truth) -> Truth:
-        return self if self.value <= other.value else other
+        return other if self is YES or other is NO else self
 
     def __or__(self, other: Truth) -> Truth:
-        return self if self.value >= other.value else other
+        return other if self is NO or other is YES else self
+
+    __hash__ = object.__hash__
 
     def __bool__(self) -> bool:
         raise TypeError("a Truth is not a bool: ask `is YES` or `is NO`")
