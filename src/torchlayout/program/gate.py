@@ -31,11 +31,19 @@ def sink_pattern(words: frozenset[str]) -> re.Pattern[str]:
     return re.compile("|".join(parts) if parts else r"(?!)")
 
 
+_BETWEEN = {code: " " for code in range(128) if not (chr(code).isalnum() or chr(code) == "_")}
+
+
+def words_in(text: str) -> frozenset[str]:
+    """All names in a text, and what else stands between ASCII marks and blanks."""
+    return frozenset(text.translate(_BETWEEN).split())
+
+
 class Sinks(NamedTuple):
     """Sink words that count under the same condition."""
 
-    plain: tuple[str, ...]
-    """What stands in the text, however it is spaced, wherever one of them does."""
+    names: frozenset[str]
+    """Of which one is among the words of a text, however it is spaced, wherever one of them stands; none: marks."""
     heads: re.Pattern[str]
     """What finds them."""
     companions: re.Pattern[str] | None
@@ -43,27 +51,28 @@ class Sinks(NamedTuple):
     occasion: Occasion | None
     """The closer look at a function's text that they ask for."""
 
-    def may_stand_in(self, text: str) -> bool:
-        """A first test, many times faster than the pattern."""
-        return any(word in text for word in self.plain)
+    def may_stand_among(self, words: frozenset[str]) -> bool:
+        """A first test on the words of a text (`words_in`), many times faster than the pattern."""
+        return not self.names or not self.names.isdisjoint(words)
 
 
 @lru_cache(maxsize=64)
 def by_condition(words: frozenset[str]) -> tuple[Sinks, ...]:
     """The words, grouped by the condition under which they count (and by kind, so that each pattern starts alike)."""
-    groups: dict[tuple[str, str, bool], set[str]] = {}
+    groups: dict[tuple[str, str, str], set[str]] = {}
     for word in words:
         rest, _, occasion = word.partition(" if ")
         head, _, companions = rest.partition(" with ")
-        groups.setdefault((companions, occasion, head.startswith(".")), set()).add(head)
+        kind = "mark" if not re.search(r"\w", head) else "attribute" if head.startswith(".") else "name"
+        groups.setdefault((companions, occasion, kind), set()).add(head)
     return tuple(
         Sinks(
-            tuple(sorted({word.strip(".( ") if re.search(r"\w", word) else word[:1] for word in heads})),
+            frozenset() if kind == "mark" else frozenset(word.strip(".( ") for word in heads),
             sink_pattern(frozenset(heads)),
             sink_pattern(frozenset(companions.split())) if companions else None,
             OCCASIONS[occasion] if occasion else None,
         )
-        for (companions, occasion, _), heads in sorted(groups.items())
+        for (companions, occasion, kind), heads in sorted(groups.items())
     )
 
 
@@ -75,8 +84,9 @@ def gate(text: str, words: Iterable[str]) -> bool:
     "word with a b c" counts where one of the companions a, b and c stands in the same function; "word if looped", or
     "word with a b c if looped", only in functions of which that holds (see `occasions`).
     """
+    present = words_in(text)
     return any(
-        sinks.may_stand_in(text)
+        sinks.may_stand_among(present)
         and sinks.heads.search(text) is not None
         and (sinks.companions is None or sinks.companions.search(text) is not None)
         for sinks in by_condition(frozenset(words))

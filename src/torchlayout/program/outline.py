@@ -17,7 +17,7 @@ from collections.abc import Iterable
 from functools import cached_property
 
 from torchlayout.program.entries import Entry, dotted
-from torchlayout.program.gate import Sinks, by_condition, gate
+from torchlayout.program.gate import Sinks, by_condition, gate, words_in
 from torchlayout.program.scan import Scan
 from torchlayout.program.source import Source
 
@@ -79,8 +79,9 @@ class Outline:
         self.module_sinks = []
         for entry in self.entries:
             entry.sinks = []
+        present = words_in(self.source.clean)
         for sinks in by_condition(chosen):
-            if sinks.may_stand_in(self.source.clean):
+            if sinks.may_stand_among(present):
                 self._mark(sinks)
         for lines in (self.module_sinks, *(entry.sinks for entry in self.entries)):
             lines[:] = sorted(set(lines))

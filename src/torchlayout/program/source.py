@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from functools import cached_property
+from itertools import accumulate
 
 from torchlayout.program.spans import Span
 
@@ -39,12 +40,7 @@ class Source:
     @cached_property
     def starts(self) -> list[int]:
         """Offset in `clean` of the start of each line, and of the end of the text."""
-        starts, position = [0], 0
-        find = self.clean.find
-        while (position := find("\n", position) + 1) > 0:
-            starts.append(position)
-        starts.append(len(self.clean) + 1)
-        return starts
+        return list(accumulate([len(line) + 1 for line in self.clean.split("\n")], initial=0))
 
     @property
     def line_count(self) -> int:

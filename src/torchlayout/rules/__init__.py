@@ -10,6 +10,7 @@ import importlib
 import pkgutil
 import re
 from collections.abc import Iterable
+from functools import cache
 from typing import TYPE_CHECKING
 
 from torchlayout.rules.base import Options, Rule
@@ -87,12 +88,13 @@ def _yields(finding: Finding, held: set[tuple[Span, str]]) -> bool:
 
 def sink_words(codes: Iterable[str], text: str | None = None) -> frozenset[str]:
     """The sink words of the rules with these codes; given a file's text, of those that can say anything there."""
-    words: set[str] = set()
-    for code in codes:
-        rule = BY_CODE.get(code)
-        if rule is not None and (text is None or _counts_in(text, rule)):
-            words.update(rule.words)
-    return frozenset(words)
+    rules = [rule for code in codes if (rule := BY_CODE.get(code)) is not None]
+    return _words_of(frozenset(rule.code for rule in rules if text is None or _counts_in(text, rule)))
+
+
+@cache
+def _words_of(codes: frozenset[str]) -> frozenset[str]:
+    return frozenset(word for code in codes for word in BY_CODE[code].words)
 
 
 def _counts_in(text: str, rule: Rule) -> bool:
