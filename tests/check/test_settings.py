@@ -24,6 +24,7 @@ GOOD = [
     ("report-unused-suppressions", True, "true", True),
     ("target-torch-version", "2.10", "2.10", "2.10"),
     ("device", "cuda", " cuda ", "cuda"),
+    ("cache", False, "off", False),
     ("cache-dir", "../cache", "../cache", "../cache"),
     (
         "per-file-ignores",

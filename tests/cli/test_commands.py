@@ -84,7 +84,7 @@ def test_every_option_of_settings_reaches_them(run: Run, folder: Path) -> None:
         "select": "LAY1", "extend_select": "LAY401", "ignore": "LAY2", "per_file_ignores": "a.py:LAY1", "exclude": "x",
         "extend_exclude": "y", "force_exclude": None, "respect_gitignore": None, "target_torch_version": "2.4",
         "device": "cpu", "known_returns": "f:contiguous", "need_contiguous": "g:0", "assume_sizes": "B:>1",
-        "report_unused_suppressions": None, "follow_imports": None, "cache_dir": "cache",
+        "report_unused_suppressions": None, "follow_imports": None, "cache": None, "cache_dir": "cache",
     }  # fmt: skip
     assert set(samples) == {option.name for option in OPTIONS}
     for option in OPTIONS:
@@ -141,7 +141,8 @@ def test_docs_name_every_command_option_and_format() -> None:
     options = {option for parameter in check.params for option in parameter.opts if option.startswith("--")}
     settings = {option.flag for option in OPTIONS}
     assert options - settings <= named
-    assert named <= options | {"--output-format", "--help"}
+    halves = {option for parameter in check.params for option in parameter.secondary_opts}
+    assert named <= options | halves | {"--output-format", "--help"}
     for name in formats.names():
         assert f"| `{name}`" in text
 

@@ -1,32 +1,63 @@
-"""Results kept between runs, one small file for each content and settings.
+"""Results kept between runs, one small file for each content and settings: of the command line, and of flake8.
 
 An entry's name is a digest of what decides a result: the file's bytes and place, the codes and settings in force,
 Python's version, and the linter's own files; it holds the digests of other files that the analysis read, and counts
 only while they are the same. Several runs may share a folder (each entry is written aside and renamed), and an
-entry that cannot be read counts as absent.
+entry that cannot be read counts as absent. Entries that no run asks for are removed, and nothing else ever is: the
+folder may be one that holds other files too.
 """
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import hashlib
 import json
 import os
-import shutil
+import re
 import sys
 import tempfile
 import time
+from collections.abc import Callable
 from typing import Any
 
 from torchlayout import __version__
+from torchlayout.check.fingerprint import fingerprint
 from torchlayout.check.results import FileError, FileResult, Suppression
+from torchlayout.check.selection import LINTER_FAILED
+from torchlayout.check.settings import OPTIONS, Settings
 from torchlayout.program.nodes import Span
 from torchlayout.rules.drawing import Drawing, Picture
 from torchlayout.rules.finding import Edit, Finding, Fix, Related, Safety
 
 DEFAULT_FOLDER = ".torchlayout_cache"
-KEPT_SECONDS = 14 * 24 * 3600
-"""Entries of another version of the linter are removed when none was used for so long."""
+DAY = 24 * 3600
+KEPT_SECONDS = 14 * DAY
+"""Entries that no run used for so long are removed. Looked for, and use noted (as the file's time), once a day."""
+
+MARKS = {"CACHEDIR.TAG": "Signature: 8a477f597d28d172789f06886806bc55\n", ".gitignore": "*\n"}
+"""What tells backups and git that the folder may be forgotten."""
+
+_SHELF = re.compile(r"\d[\w.+]*-[0-9a-f]{16}")
+_TIDIED = ".tidied"
+
+
+def opened(settings: Settings) -> Cache | None:
+    """The cache that the settings ask for; None where nothing is to be kept."""
+    if not settings.cache:
+        return None
+    return Cache(settings.cache_dir or os.path.join(settings.root or os.curdir, DEFAULT_FOLDER))
+
+
+def conditions(settings: Settings, path: str, codes: frozenset[str], *, noqa: bool = True) -> tuple[object, ...]:
+    """What decides a file's result besides its bytes: its place, what is assumed, the codes that are looked for, and
+    whether flake8's comments are honoured (where not, flake8 asks: what it shows is not what the command line does)."""
+    assumed = tuple((option.name, getattr(settings, option.name)) for option in OPTIONS if option.analysis)
+    try:
+        place = os.path.relpath(path, settings.root)
+    except ValueError:  # another drive
+        place = os.path.abspath(path)
+    return place, assumed, settings.report_unused_suppressions, tuple(sorted(codes)), noqa
 
 
 class Cache:
@@ -34,7 +65,21 @@ class Cache:
 
     def __init__(self, folder: str) -> None:
         self.folder = os.path.abspath(folder)
-        self._shelf = os.path.join(self.folder, f"{__version__}-{_fingerprint()}")
+        self._shelf = os.path.join(self.folder, f"{__version__}-{fingerprint()}")
+        self._is_tidy = False
+
+    def result(
+        self, data: bytes, path: str, conditions: tuple[object, ...], work: Callable[[], FileResult]
+    ) -> FileResult:
+        """The result kept for these bytes under these conditions, without its source; or that of `work`, which is
+        kept unless the linter failed: its next release may not."""
+        key = self.key(data, *conditions)
+        result = self.get(key, path)
+        if result is None:
+            result = work()
+            if not any(finding.code == LINTER_FAILED for finding in result.findings):
+                self.put(key, result)
+        return result
 
     def key(self, data: bytes, *conditions: object) -> str:
         """The digest of a file's bytes under the given conditions (their repr must not vary between runs)."""
@@ -46,6 +91,9 @@ class Cache:
         """The result kept under a key, for the file now at `path`; its source is left out."""
         try:
             with open(self._place(key), encoding="utf-8") as file:
+                if os.fstat(file.fileno()).st_mtime < time.time() - DAY:
+                    with contextlib.suppress(OSError):
+                        os.utime(self._place(key))
                 kept = json.load(file)
             if any(_digest_of(other) != digest for other, digest in kept["reads"].items()):
                 return None
@@ -59,6 +107,8 @@ class Cache:
         try:
             if not os.path.isdir(self._shelf):
                 self._open()
+            if not self._is_tidy:
+                self._tidy()
             os.makedirs(os.path.dirname(place), exist_ok=True)
             descriptor, aside = tempfile.mkstemp(dir=os.path.dirname(place), prefix=".", suffix=".part")
             try:
@@ -75,16 +125,29 @@ class Cache:
         return os.path.join(self._shelf, key[:2], key[2:])
 
     def _open(self) -> None:
-        """Make the folder: marked as a cache, unseen by git, without what older versions left."""
+        """Make the folder, marked as a cache where it holds nothing else."""
         os.makedirs(self._shelf, exist_ok=True)
-        with open(os.path.join(self.folder, "CACHEDIR.TAG"), "w", encoding="ascii") as file:
-            file.write("Signature: 8a477f597d28d172789f06886806bc55\n")
-        with open(os.path.join(self.folder, ".gitignore"), "w", encoding="ascii") as file:
-            file.write("*\n")
-        for name in os.listdir(self.folder):
-            other = os.path.join(self.folder, name)
-            if other != self._shelf and os.path.isdir(other) and os.path.getmtime(other) < time.time() - KEPT_SECONDS:
-                shutil.rmtree(other, ignore_errors=True)
+        if all(name in MARKS or _SHELF.fullmatch(name) for name in os.listdir(self.folder)):
+            for name, text in MARKS.items():
+                with open(os.path.join(self.folder, name), "w", encoding="ascii") as file:
+                    file.write(text)
+
+    def _tidy(self) -> None:
+        """Remove what no run used of late, in the shelves of other versions too."""
+        self._is_tidy = True
+        stamp = os.path.join(self._shelf, _TIDIED)
+        now = time.time()
+        if os.path.exists(stamp) and os.path.getmtime(stamp) > now - DAY:
+            return
+        with open(stamp, "w", encoding="ascii"):
+            os.utime(stamp)
+        for shelf in filter(_SHELF.fullmatch, os.listdir(self.folder)):
+            for folder, _, names in os.walk(os.path.join(self.folder, shelf), topdown=False):
+                with contextlib.suppress(OSError):  # another run is at it too
+                    for path in (os.path.join(folder, name) for name in names):
+                        if os.path.getmtime(path) < now - KEPT_SECONDS:
+                            os.unlink(path)
+                    os.rmdir(folder)  # refused while anything is in it
 
 
 def _digest_of(path: str) -> str | None:
@@ -103,21 +166,6 @@ def _digest_at(path: str, mtime: int, size: int) -> str | None:
             return hashlib.sha256(file.read()).hexdigest()
     except OSError:
         return None
-
-
-def _fingerprint() -> str:
-    """A digest of the linter's own files by size and time, so that a changed linter forgets its old answers."""
-    import torchlayout
-
-    home = os.path.dirname(os.path.abspath(torchlayout.__file__))
-    digest = hashlib.sha256()
-    for folder, folders, names in os.walk(home):
-        folders.sort()
-        for name in sorted(names):
-            if name.endswith(".py"):
-                about = os.stat(os.path.join(folder, name))
-                digest.update(f"{folder[len(home) :]}/{name} {about.st_size} {about.st_mtime_ns}\n".encode())
-    return digest.hexdigest()[:16]
 
 
 def _encoded(result: FileResult) -> dict[str, Any]:

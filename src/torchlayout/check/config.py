@@ -176,7 +176,7 @@ def _configured(path: str, table: Mapping[str, Any]) -> Configuration:
         if option is None:
             raise ConfigError(f"unknown setting {key!r}{_suggestion(key, own=not prefix)}", origin)
         try:
-            values[option.name] = option.kind.from_toml(value)
+            values[option.name] = option.kind.placed(option.kind.from_toml(value), os.path.dirname(path))
         except BadEntry as error:
             line = _line_of(text, *prefix, key, error.name)
             raise ConfigError(f"{key}: {error}", origin if line is None else Origin(shown, line)) from None

@@ -11,6 +11,8 @@ import os
 import traceback
 import warnings
 from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
 
 from torchlayout.check import analysis, gate, suppress
 from torchlayout.check.links import REPORT_URL
@@ -22,6 +24,9 @@ from torchlayout.program.nodes import Span
 from torchlayout.rules.finding import Finding
 
 DEFAULTS = Settings()
+
+Keeper = Callable[[str, frozenset[str], Callable[[], FileResult]], FileResult]
+"""Given a text, the codes to look for and the work that makes the result: the result, be it of an earlier run."""
 
 
 def check(
@@ -48,12 +53,14 @@ def analyze(
     shown: Callable[[str], bool] | None = None,
     noqa: bool = True,
     always_parse: bool = False,
+    keeper: Keeper | None = None,
 ) -> FileResult:
     """One file's result; never raises, whatever the source.
 
     `shown` tells of a code that the settings select whether the front end will show it: what it will not is not
     looked for. `noqa=False` leaves flake8's comments to flake8. `always_parse` reports syntax errors also in files
-    in which no rule could find anything.
+    in which no rule could find anything. `keeper` is asked for the result of a file that must be analysed, and of no
+    other.
     """
     try:
         text = source if isinstance(source, str) else decode(source).text
@@ -62,7 +69,7 @@ def analyze(
     if text.startswith("\ufeff"):
         text = text[1:]
     try:
-        return _analyze(text, path, settings, tree, shown, noqa, always_parse)
+        return _analyze(text, path, settings, tree, shown, noqa, always_parse, keeper)
     except UnreadableSource as unreadable:
         return FileResult(path, text, error=unreadable.error)
     except BaseException as failure:
@@ -79,18 +86,26 @@ def _analyze(
     shown: Callable[[str], bool] | None,
     noqa: bool,
     always_parse: bool,
+    keeper: Keeper | None,
 ) -> FileResult:
-    found = analysis.Outcome([])
     codes: frozenset[str] = frozenset()
     unused = settings.report_unused_suppressions and suppress.may_suppress(text)
     if gate.mentions_framework(text) or unused:
         codes = _codes(settings, path, shown)
-        if gate.may_report(text, codes, analysis.own_words(settings, codes)):
-            tree = tree or _parse(text)
-            found = analysis.analyze(text, path, tree, settings, codes)
+    told = partial(_told, text, path, codes, noqa, unused and UNUSED_SUPPRESSION in codes)
+    if gate.may_report(text, codes, analysis.own_words(settings, codes)):
+
+        def work() -> FileResult:
+            return told(analysis.analyze(text, path, tree or _parse(text), settings, codes))
+
+        return work() if keeper is None else replace(keeper(text, codes, work), source=text)
     if tree is None and always_parse:
         _parse(text)
-    unused = unused and UNUSED_SUPPRESSION in codes
+    return told(analysis.Outcome([]))
+
+
+def _told(text: str, path: str, codes: frozenset[str], noqa: bool, unused: bool, found: analysis.Outcome) -> FileResult:
+    """What is left to tell of what was found, with the comments that silence nothing."""
     kept, idle = suppress.apply(text, (f for f in found.findings if f.code in codes), noqa=noqa, unused=unused)
     kept += [suppress.unused_finding(UNUSED_SUPPRESSION, suppression, text) for suppression in idle]
     kept.sort(key=Finding.sort_key)

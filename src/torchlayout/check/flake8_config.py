@@ -111,10 +111,13 @@ def with_options(
     for name, raw in given.items():
         key = PREFIX + name.replace("_", "-")
         origin = places.get(key, ELSEWHERE)
+        kind = BY_KEY[key.removeprefix(PREFIX)].kind
         try:
-            value = _value(BY_KEY[key.removeprefix(PREFIX)].kind, raw)
+            value = _value(kind, raw)
         except ValueError as error:
             raise ConfigError(f"{key}: {error}", origin) from None
+        if origin.line is not None:
+            value = kind.placed(value, os.path.dirname(origin.where))
         configuration = with_values(configuration, {name: value}, origin)
     return configuration
 

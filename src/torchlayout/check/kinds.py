@@ -7,6 +7,7 @@ what was expected. `to_text` is the inverse of `from_text`, used to show what is
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Mapping
 from typing import Any
@@ -33,6 +34,10 @@ class Kind:
 
     def to_text(self, value: Any) -> str:
         return str(value)
+
+    def placed(self, value: Any, folder: str) -> Any:
+        """What the value means when it stands in a file in that folder."""
+        return value
 
 
 class Flag(Kind):
@@ -73,6 +78,19 @@ class Text(Kind):
 
     def to_text(self, value: Any) -> str:
         return "" if value is None else str(value)
+
+
+class Folder(Text):
+    """A folder, relative to the file that names it, and on a command line to the current one."""
+
+    def __init__(self) -> None:
+        super().__init__("FOLDER")
+
+    def from_text(self, text: str) -> str:
+        return os.path.expanduser(super().from_text(text))
+
+    def placed(self, value: str, folder: str) -> str:
+        return os.path.normpath(os.path.join(folder, value))
 
 
 class Choice(Text):

@@ -8,13 +8,13 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 
-from torchlayout.check.cache import Cache
+from torchlayout.check.cache import Cache, conditions
 from torchlayout.check.engine import analyze
 from torchlayout.check.files import Found, discover
 from torchlayout.check.reading import UnreadableSource, decode
 from torchlayout.check.results import FileError, FileResult
-from torchlayout.check.selection import LINTER_FAILED, codes_for
-from torchlayout.check.settings import OPTIONS, Settings
+from torchlayout.check.selection import codes_for
+from torchlayout.check.settings import Settings
 
 Reader = Callable[[bytes], str]
 """Makes Python text of the bytes of a file of another kind, or raises UnreadableSource. A module's function:
@@ -89,12 +89,11 @@ def _check_found(
     except OSError as error:
         return FileResult(path, error=FileError(f"cannot read the file: {error.strerror or error}"))
     reader = readers.get(os.path.splitext(path)[1], _as_python)
-    key = "" if cache is None else cache.key(data, *_conditions(settings, path))
-    result = cache.get(key, path) if cache is not None else None
-    if result is None:
-        result = _check_data(data, path, settings, reader)
-        if cache is not None and not any(finding.code == LINTER_FAILED for finding in result.findings):
-            cache.put(key, result)
+    work = partial(_check_data, data, path, settings, reader)
+    if cache is None:
+        result = work()
+    else:
+        result = cache.result(data, path, conditions(settings, path, codes_for(settings, path)), work)
     if not result.findings:
         return replace(result, source=None)
     return result if result.source is not None else replace(result, source=reader(data))
@@ -110,13 +109,6 @@ def _check_data(data: bytes, path: str, settings: Settings, reader: Reader) -> F
 
 def _as_python(data: bytes) -> str:
     return decode(data).text
-
-
-def _conditions(settings: Settings, path: str) -> tuple[object, ...]:
-    """What decides a file's result besides its bytes."""
-    assumed = tuple((option.name, getattr(settings, option.name)) for option in OPTIONS if option.analysis)
-    place = os.path.relpath(path, settings.root) if settings.root else path
-    return place, assumed, settings.report_unused_suppressions, tuple(sorted(codes_for(settings, path)))
 
 
 def _in_processes(

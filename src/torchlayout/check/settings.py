@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, fields
 from typing import Any, NamedTuple
 
-from torchlayout.check.kinds import Choice, Codes, Flag, Kind, Sizes, Strings, Table, Text, Version, Words
+from torchlayout.check.kinds import Choice, Codes, Flag, Folder, Kind, Sizes, Strings, Table, Version, Words
 
 DEFAULT_SELECT = ("LAY1", "LAY2", "LAY3", "LAY9")
 
@@ -46,6 +46,16 @@ class Option(NamedTuple):
     def flake8_flag(self) -> str:
         """The option of flake8, and without its dashes the key in setup.cfg, tox.ini and .flake8."""
         return f"--torchlayout-{self.key}"
+
+    @property
+    def flake8_flag_off(self) -> str:
+        """Where it is a switch, the option of flake8's command line that turns it off."""
+        return f"--torchlayout-no-{self.key}"
+
+    @property
+    def flake8_dest(self) -> str:
+        """The attribute of flake8's options."""
+        return f"torchlayout_{self.name}"
 
 
 def _setting(kind: Kind, default: Any, help: str, *, flake8: bool = False, analysis: bool = False) -> Any:
@@ -133,10 +143,14 @@ class Settings:
     report_unused_suppressions: bool = _setting(
         Flag(), False, "Report (LAY902) comments that suppress nothing.", flake8=True
     )
+    cache: bool = _setting(
+        Flag(), True, "Whether to keep results between runs, and to use those that were kept.", flake8=True
+    )
     cache_dir: str | None = _setting(
-        Text("FOLDER"),
+        Folder(),
         None,
         "Where results are kept between runs. Unset, .torchlayout_cache beside the settings' file.",
+        flake8=True,
     )
     root: str | None = field(default=None, repr=False)
     """The folder that patterns are relative to: that of the settings' file, or the current one."""

@@ -11,7 +11,7 @@ from typing import Any
 
 import click
 
-from torchlayout.check.cache import DEFAULT_FOLDER, Cache
+from torchlayout.check.cache import opened
 from torchlayout.check.config import candidates, start_folder
 from torchlayout.check.run import check_paths
 from torchlayout.check.settings import Settings
@@ -46,7 +46,6 @@ from torchlayout.rules.finding import Safety
 )
 @click.option("--watch", "-w", is_flag=True, help="Check again whenever a file changes, until interrupted.")
 @click.option("--jobs", "-j", type=click.IntRange(0), default=0, help="Processes to use; 0 for one a core (default).")
-@click.option("--no-cache", is_flag=True, help="Neither use nor keep results of other runs.")
 @settings_options
 def command(paths: tuple[str, ...], **given: Any) -> int:
     """Report what is wrong with the memory layout of tensors in PATHS (default: the current folder).
@@ -102,11 +101,8 @@ def _config_paths(paths: tuple[str, ...], given: dict[str, Any]) -> tuple[str, .
 def _reports(
     paths: tuple[str, ...], settings: Settings, given: dict[str, Any], mender: Mender | None
 ) -> Iterator[Report]:
-    cache = None
-    if not given["no_cache"]:
-        cache = Cache(settings.cache_dir or os.path.join(settings.root or os.curdir, DEFAULT_FOLDER))
     totals: list[int] = []
-    results = check_paths(paths, settings, given["jobs"], cache, READERS, totals.append)
+    results = check_paths(paths, settings, given["jobs"], opened(settings), READERS, totals.append)
     reports = map(with_notebook, progress(results, "files", lambda: totals[0], wanted=not given["quiet"]))
     if mender is None:
         return reports
