@@ -97,7 +97,7 @@ def fake_analyze(
 @pytest.fixture(autouse=True)
 def fresh_plugin(monkeypatch: pytest.MonkeyPatch) -> None:
     """flake8 leaves its options in the plugin's class: not from one test to the next."""
-    for name in ("_settings", "_options", "_flake8_shows"):
+    for name in ("_settings", "_options", "_flake8_shows", "_cache", "_keeps"):
         monkeypatch.setattr(Plugin, name, getattr(Plugin, name))
 
 

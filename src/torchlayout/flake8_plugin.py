@@ -2,7 +2,8 @@
 
 flake8 imports this module at every start, so it imports next to nothing; the analysis comes with the first
 file that mentions torch. What flake8 decides by itself (select, ignore, per-file-ignores, exclude, `# noqa`) is
-left to flake8, and asked of it beforehand, so that rules it would drop are never run.
+left to flake8, and asked of it beforehand, so that rules it would drop are never run. Results are kept between runs
+as those of `torchlayout check` are.
 """
 
 from __future__ import annotations
@@ -10,14 +11,17 @@ from __future__ import annotations
 import argparse
 import ast
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from torchlayout import __version__
 from torchlayout.check.gate import mentions_framework
 from torchlayout.check.settings import DEFAULT_SELECT, OPTIONS, Settings
 
+if TYPE_CHECKING:
+    from torchlayout.check.cache import Cache
+    from torchlayout.check.results import FileResult
+
 OFF_BY_DEFAULT = "LAY4"
-_SWITCH = {"action": "store_true"}
 
 
 class Plugin:
@@ -29,6 +33,9 @@ class Plugin:
     _settings = Settings()
     _options: argparse.Namespace | None = None
     _flake8_shows: Callable[[str], bool] | None = None
+    _cache: Cache | None = None
+    _keeps = False
+    """Whether results are kept: in flake8's runs over files, not where an editor hands over what is being typed."""
 
     def __init__(self, tree: ast.Module, lines: Sequence[str], filename: str) -> None:
         self._tree = tree
@@ -42,9 +49,23 @@ class Plugin:
             return
         from torchlayout.check.engine import analyze
 
-        result = analyze(text, self._filename, self._settings, tree=self._tree, shown=self._shown(), noqa=False)
+        keeper = self._kept if self._keeps else None
+        result = analyze(
+            text, self._filename, self._settings, tree=self._tree, shown=self._shown(), noqa=False, keeper=keeper
+        )
         for finding in result.findings:
             yield finding.span.line, finding.span.column, f"{finding.code} {finding.message}", type(self)
+
+    def _kept(self, text: str, codes: frozenset[str], work: Callable[[], FileResult]) -> FileResult:
+        """The result of an earlier run, or that of `work`. The first file that must be analysed opens the cache."""
+        from torchlayout.check import cache
+
+        if Plugin._cache is None:
+            Plugin._cache = cache.opened(self._settings)
+        if Plugin._cache is None:
+            return work()
+        conditions = cache.conditions(self._settings, self._filename, codes, noqa=False)
+        return Plugin._cache.result(text.encode("utf-8", "surrogatepass"), self._filename, conditions, work)
 
     @classmethod
     def _shown(cls) -> Callable[[str], bool] | None:
@@ -63,9 +84,13 @@ class Plugin:
         for option in OPTIONS:
             if option.flake8:
                 # Read as text here and checked in parse_options, where a mistake can name its file and line.
-                takes: dict[str, Any] = {"metavar": option.kind.metavar} if option.kind.metavar else _SWITCH
+                switch = not option.kind.metavar
+                takes: dict[str, Any] = {"action": "store_true"} if switch else {"metavar": option.kind.metavar}
                 text = option.help.replace("%", "%%")
                 manager.add_option(option.flake8_flag, parse_from_config=True, default=None, help=text, **takes)
+                if switch:
+                    off = {"action": "store_false", "dest": option.flake8_dest, "default": None}
+                    manager.add_option(option.flake8_flag_off, help=f"The opposite of {option.flake8_flag}.", **off)
 
     @classmethod
     def parse_options(cls, manager: Any, options: argparse.Namespace, args: Any) -> None:
@@ -81,14 +106,14 @@ class Plugin:
             given = {
                 option.name: value
                 for option in OPTIONS
-                if option.flake8
-                and (value := getattr(options, option.flake8_flag[2:].replace("-", "_"), None)) is not None
+                if option.flake8 and (value := getattr(options, option.flake8_dest, None)) is not None
             }
             configuration = flake8_config.with_options(configuration, given, places)
         except config.ConfigError as error:
             manager.parser.exit(2, f"{error}\n")
         cls._options, cls._flake8_shows = options, None
         cls._settings = cls._for_flake8(configuration.settings, options)
+        cls._cache, cls._keeps = None, cls._settings.cache and "-" not in (options.filenames or ())
 
     @staticmethod
     def _for_flake8(settings: Settings, options: argparse.Namespace) -> Settings:

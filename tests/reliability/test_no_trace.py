@@ -76,7 +76,8 @@ FRONT_ENDS = {
     "engine": "import torchlayout\nassert torchlayout.check(open('harmful.py').read(), 'harmful.py')\n",
     "flake8": (  # which follows links to files by itself
         "from flake8.main.cli import main\n"
-        "assert main(['-j1', '--isolated', '--select=LAY1', 'harmful.py', 'sibling.py']) == 1\n"
+        "options = ['-j1', '--isolated', '--select=LAY1', '--torchlayout-no-cache']\n"
+        "assert main([*options, 'harmful.py', 'sibling.py']) == 1\n"
     ),
     "check": CHECK,
     "diff": RUN.format(arguments=["check", "--diff", "--no-cache", "."]),
@@ -165,6 +166,23 @@ def test_several_processes_run_nothing_either(project: Path) -> None:
     seen = watched(body, project)
     assert [event for event in seen["network"] if event in ("socket.connect", "socket.getaddrinfo")] == []
     assert sorted(project.parent.rglob("*.trace")) == []
+
+
+KEEPING = {
+    "flake8": FRONT_ENDS["flake8"].replace(", '--torchlayout-no-cache'", ""),
+    "check": CHECK.replace("'--no-cache', ", ""),
+}
+
+
+@pytest.mark.parametrize("front_end", KEEPING)
+def test_what_is_kept_stays_in_the_cache(project: Path, front_end: str) -> None:
+    for _ in range(2):
+        seen = watched(KEEPING[front_end], project)
+        written = [path for path in seen["write"] if not path.startswith(os.devnull)]
+        assert [path for path in written if not path.startswith(str(project / ".torchlayout_cache"))] == []
+        assert [path for path in seen["exec"] if path.startswith(str(project.parent))] == []
+    assert written == []  # the second run found all that it needed
+    assert list((project / ".torchlayout_cache").glob("*/*/*"))
 
 
 def test_a_named_link_is_checked(project: Path) -> None:
