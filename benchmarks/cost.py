@@ -51,7 +51,10 @@ def run(command: Sequence[str], folder: Path) -> Cost:
 
 
 class Commands:
-    """The commands that are compared, by name; `check` is torchlayout without flake8."""
+    """The commands that are compared, by name, none of which uses what another run found.
+
+    `check` is torchlayout without flake8, `again` flake8 with torchlayout and a folder of results to use.
+    """
 
     def __init__(self, plain: str, torchfix: str | None, ours: str) -> None:
         flake8 = ["-m", "flake8", "--isolated", "-j1"]
@@ -59,7 +62,11 @@ class Commands:
         self.flake8 = {"flake8": [plain, *flake8]}
         if torchfix:
             self.flake8["TorchFix"] = [torchfix, *flake8]
-        self.flake8["torchlayout"] = [ours, *flake8]
+        self.flake8["torchlayout"] = [ours, *flake8, "--torchlayout-no-cache"]
+        self._again = [ours, *flake8]
+
+    def again(self, kept: str) -> list[str]:
+        return [*self._again, "--torchlayout-cache-dir", kept]
 
     def check(self, *options: str) -> list[str]:
         return [self.ours, "-m", "torchlayout", "check", "--isolated", "--quiet", *options]
@@ -68,22 +75,24 @@ class Commands:
 def compare(commands: Commands, name: str, folder: Path, rounds: int) -> list[str]:
     """One row of the table for each command, over one package."""
     alone = commands.check("-j1", "--no-cache")
-    everything = {**commands.flake8, "torchlayout check": alone}
-    found: dict[str, list[Cost]] = {kind: [] for kind in everything}
-    for _ in range(rounds):
-        for kind, command in everything.items():
-            found[kind].append(run([*command, str(folder)], folder.parent))
+    found: dict[str, list[Cost]] = {}
     with tempfile.TemporaryDirectory() as kept:
-        cached = commands.check("-j1", "--cache-dir", kept)
-        run([*cached, str(folder)], folder.parent)
-        found["torchlayout check, again"] = [run([*cached, str(folder)], folder.parent) for _ in range(rounds)]
+        again = {
+            "torchlayout, again": commands.again(kept),
+            "torchlayout check, again": commands.check("-j1", "--cache-dir", kept),
+        }
+        for command in again.values():
+            run([*command, str(folder)], folder.parent)
+        for _ in range(rounds):
+            for kind, command in {**commands.flake8, "torchlayout check": alone, **again}.items():
+                found.setdefault(kind, []).append(run([*command, str(folder)], folder.parent))
     plain = found["flake8"]
     rows = []
     for kind, costs in found.items():
         ratio = statistics.median(cost.seconds / base.seconds for cost, base in zip(costs, plain, strict=True))
         seconds = statistics.median(cost.seconds for cost in costs)
         more = statistics.median(cost.memory for cost in costs) - statistics.median(base.memory for base in plain)
-        label = f"flake8 with {kind}" if kind in ("TorchFix", "torchlayout") else kind
+        label = f"flake8 with {kind}" if kind in ("TorchFix", "torchlayout", "torchlayout, again") else kind
         rows.append(f"| {name} | {label} | {seconds:.1f} s | {ratio:.2f} | {more:+.0f} MB |")
     return rows
 
