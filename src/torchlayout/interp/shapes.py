@@ -6,6 +6,7 @@ from collections.abc import Hashable
 
 from torchlayout.interp.values import Sequence, Tensor
 from torchlayout.layouts import settle_shape, unknown_strides, with_leading, with_rank, with_trailing
+from torchlayout.layouts.ranks import last_size
 from torchlayout.sizes import Facts, Rest, Shape, Size
 
 
@@ -60,12 +61,18 @@ def unpack(shape: Shape, count: int, facts: Facts, names: tuple[str | None, ...]
 
 
 def item(shape: Shape, index: int, facts: Facts) -> Shape | None:
-    """One size, as a shape of one; a rest is split to reach it. None where that is not possible."""
+    """One size, as a shape of one; a rest is split to reach it. None where that is not possible.
+
+    The last size of a tensor of which so many dimensions are told from the front that the ends may meet is an unknown.
+    """
     layout = unknown_strides(settle_shape(shape, facts))
     if index >= 0:
         found = with_leading(layout, index + 1, facts)
     else:
         found = with_trailing(layout, -index, facts)
+        if found is None and index == -1:
+            last = last_size(layout.shape, facts)
+            return None if last is None else (last,)
     if found is None or not -len(found.shape) <= index < len(found.shape):
         return None
     extent = found.shape[index]

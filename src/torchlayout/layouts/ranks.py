@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from torchlayout.layouts.layout import Layout, contiguous, settle, unknown_strides
-from torchlayout.sizes import Facts, Rest, Shape, Size
+from torchlayout.layouts.layout import Layout, contiguous, settle, settle_shape, unknown_strides
+from torchlayout.sizes import Facts, Poly, Rest, Shape, Size, of_atom, single_atom
 
 SAFE_REACH = 3
 """Dimensions named from both ends of a tensor of unknown rank, together, that are taken to be different ones. With
@@ -14,6 +14,8 @@ AFTER = "after"
 """Marks the key of what is left of a rest once its first dimensions are known."""
 BEFORE = "before"
 """Marks the key of what is left of a rest once its last dimensions are known."""
+LAST = "last"
+"""Marks the key of the last size of a tensor that ends in a rest of which it is not told whether it has dimensions."""
 
 
 def with_rank(layout: Layout, rank: int, facts: Facts, names: tuple[str | None, ...] = ()) -> Layout | None:
@@ -108,6 +110,63 @@ def size_of(rest: Rest, index: int, facts: Facts, name: str | None = None) -> Si
         if atom.name is None or "." in atom.name:
             atom.name = name
     return size
+
+
+def last_size(shape: Shape, facts: Facts) -> Size | None:
+    """The last size of a shape that ends in a rest, which may be empty: the size in front of it is the last one then.
+
+    An unknown, of which `learn_last_sizes` tells what it is where the number of dimensions is known.
+    """
+    if len(shape) < 2 or isinstance(shape[-2], Rest) or not isinstance(shape[-1], Rest):
+        return None
+    rest = shape[-1]
+    return facts.symbols.atom((LAST, rest.key, shape[-2]), _name_of_last(rest, shape[-2], facts))
+
+
+def _name_of_last(rest: Rest, before: Size, facts: Facts) -> str | None:
+    """ "x.size(-1)" where the size in front of the rest is the one that x has there: nothing has changed it."""
+    key = rest.key
+    if not isinstance(key, tuple) or len(key) != 3 or key[0] != AFTER:
+        return None
+    atom = single_atom(before)
+    if atom is None or atom.key != ("size", key[1], key[2] - 1):
+        return None
+    while isinstance(key, tuple) and len(key) == 3 and key[0] == AFTER:
+        key = key[1]
+    name = facts.symbols.rest(key).name
+    return f"{name}.size(-1)" if name else None
+
+
+def learn_last_sizes(shape: Shape, facts: Facts) -> bool:
+    """Learn what the unknowns of `last_size` in a shape are, as far as the number of dimensions is known by now.
+
+    Says whether one of them is left.
+    """
+    left = False
+    atoms = {atom for extent in shape if isinstance(extent, Poly) for atom in extent.atoms()}
+    for atom in sorted(atoms, key=lambda atom: atom.index):
+        if isinstance(atom.key, tuple) and len(atom.key) == 3 and atom.key[0] == LAST and atom not in facts.rewrites:
+            _, key, before = atom.key
+            last = settle_shape((before, facts.symbols.rest(key)), facts)[-1]
+            if isinstance(last, Rest):
+                left = True
+            else:
+                facts.learn_equal(of_atom(atom), last)
+    return left
+
+
+def at_any_rank(layout: Layout, facts: Facts) -> tuple[Facts, ...]:
+    """The cases of a settled layout that ends in a rest: that it has no dimensions, one, or more than one.
+
+    One is a case of its own, for the assumed world takes what is left of a rest to have more than one element.
+    """
+    rest = layout.dims[-1].rest
+    assert rest is not None
+    cases = facts.copy(), facts.copy(), facts.copy()
+    last = size_of(rest, -1, facts)
+    for own, shape in zip(cases, ((), (last,), (_before(rest, 1, facts), last)), strict=True):
+        own.bind(rest, shape)
+    return cases
 
 
 def next_to(rest: Rest, facts: Facts) -> tuple[Size, ...]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from torchlayout.layouts.layout import Dim, Layout, contiguous, settle, settle_shape, unknown_strides
 from torchlayout.layouts.properties import is_contiguous
+from torchlayout.layouts.ranks import at_any_rank, learn_last_sizes
 from torchlayout.sizes import MAYBE, NO, YES, Facts, Rest, Shape, Size, Truth, exact_quotient, product, single_atom
 from torchlayout.structs import struct
 
@@ -100,7 +101,9 @@ def runs(layout: Layout, facts: Facts) -> tuple[list[Run], Truth]:
 
 def view(layout: Layout, shape: Shape, facts: Facts) -> ViewAnswer | None:
     """What `x.view(shape)` gives; None where the numbers of elements differ, which is no matter of layout."""
+    open_end = learn_last_sizes(shape, facts)
     layout = settle(layout, facts)
+    cases = at_any_rank(layout, facts) if open_end and layout.dims and layout.dims[-1].rest is not None else ()
     wanted = infer_shape(layout.numel, settle_shape(shape, facts), facts)
     if wanted is None:
         return None
@@ -114,8 +117,15 @@ def view(layout: Layout, shape: Shape, facts: Facts) -> ViewAnswer | None:
         return ViewAnswer(YES, Layout(tuple(dims), layout.offset))
     if (cut is NO and sure is YES) or _merges(found, wanted, facts):
         return ViewAnswer(NO, None)
+    if cases and all(_is_refused(layout, shape, case) for case in cases):
+        return ViewAnswer(NO, None)
     known = all(run.stride is not None for run in found)
     return ViewAnswer(MAYBE, unknown_strides(wanted), cut is NO and known)
+
+
+def _is_refused(layout: Layout, shape: Shape, facts: Facts) -> bool:
+    answer = view(layout, shape, facts)
+    return answer is not None and answer.exists is NO
 
 
 def _merges(found: list[Run], wanted: Shape, facts: Facts) -> bool:
