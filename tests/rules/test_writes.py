@@ -131,6 +131,24 @@ scatter(torch.zeros(4), 4)
     assert not torchlayout.check(source)
 
 
+def test_a_copy_read_by_an_operation_that_gives_nobody_knows_what_is_read() -> None:
+    source = """\
+import torch
+
+
+def weigh(labels, scale, n, decays):
+    wanted = labels[..., 1:] != 0
+    weights = wanted.clone().float()
+    for i in range(n):
+        decay = decays[i] + 1
+        if scale:
+            weights[i] *= decay
+    return weights[wanted].view(-1)
+"""
+    assert run(f"{source}\n\nweigh(torch.ones(2, 4), True, 2, torch.ones(2, 3))\n").error is None
+    assert not [f.message for f in torchlayout.check(source) if f.code == "LAY108"]
+
+
 def test_a_copy_on_some_path_is_said_to_be_one() -> None:
     source = """\
 import torch

@@ -14,6 +14,7 @@ from torchlayout.interp.trace import Case, Origin, Site, SiteKey, Trace, Use, Vi
 from torchlayout.layouts import is_channels_last, is_contiguous, settle
 from torchlayout.layouts.ranks import next_to
 from torchlayout.ops import Alias, Alternatives, MemoryFormat, Operand, Outcome, Refused, Result
+from torchlayout.ops.values import is_unknown
 from torchlayout.program.unit import Entry, Unit
 from torchlayout.rules.base import Options
 from torchlayout.sizes import MAYBE, NO, YES, Facts, Truth, agree
@@ -91,11 +92,11 @@ class Seen:
         pending, done = [key], {key}
         while pending:
             for use in self.uses(pending.pop()):
-                if use.how == "operand" and self._makes_view(use):
-                    if use.by not in done:
-                        done.add(use.by)
-                        pending.append(use.by)
-                else:
+                is_view = use.how == "operand" and self._makes_view(use)
+                if is_view and use.by not in done:
+                    done.add(use.by)
+                    pending.append(use.by)
+                if not is_view or self._loses_track(use):
                     found.add(use)
             if len(done) > MAX_FOLLOWED:
                 return None
@@ -111,6 +112,11 @@ class Seen:
         return not aliases.isdisjoint((Alias.VIEW, Alias.MAYBE_VIEW)) and any(
             shares(case) is not NO for visit in site.visits.values() for case in visit.assumed
         )
+
+    def _loses_track(self, use: Use) -> bool:
+        """Whether it is not known what an operation gives: who uses that is not recorded."""
+        site = self.site(use.by)
+        return site is None or any(is_unknown(case.outcome) for visit in site.visits.values() for case in visit.assumed)
 
     def only_maker(self, site: Site, parameter: str = "self") -> Site | None:
         """The one site that made an operand, on every path."""
