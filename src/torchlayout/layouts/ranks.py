@@ -14,6 +14,8 @@ AFTER = "after"
 """Marks the key of what is left of a rest once its first dimensions are known."""
 BEFORE = "before"
 """Marks the key of what is left of a rest once its last dimensions are known."""
+APART = "apart"
+"""The same where the dimensions behind it are known to be others than the first ones."""
 LAST = "last"
 """Marks the key of the last size of a tensor that ends in a rest of which it is not told whether it has dimensions."""
 
@@ -49,8 +51,11 @@ def _overlapping(layout: Layout, rank: int, rest: Rest, facts: Facts) -> Layout 
     return contiguous(shape, layout.offset) if layout.packed else unknown_strides(shape)
 
 
-def with_leading(layout: Layout, count: int, facts: Facts) -> Layout | None:
-    """The layout with at least its first `count` dimensions known."""
+def with_leading(layout: Layout, count: int, facts: Facts, *, apart: bool = False) -> Layout | None:
+    """The layout with at least its first `count` dimensions known.
+
+    `apart` says that the dimensions known behind a rest are others than these.
+    """
     layout = settle(layout, facts)
     for _ in range(count + 1):
         first = next((i for i, dim in enumerate(layout.dims) if dim.rest is not None), None)
@@ -59,13 +64,13 @@ def with_leading(layout: Layout, count: int, facts: Facts) -> Layout | None:
         if first >= count:
             return layout
         behind = len(layout.dims) - 1 - first
-        if behind and count + behind > SAFE_REACH:
+        if behind and count + behind > SAFE_REACH and not apart:
             return None
         rest = layout.dims[first].rest
         assert rest is not None
         need = count - first
         shape: Shape = tuple(size_of(rest, i, facts) for i in range(need))
-        facts.bind(rest, (*shape, facts.symbols.rest((AFTER, rest.key, need))))
+        facts.bind(rest, (*shape, facts.symbols.rest((APART if apart else AFTER, rest.key, need))))
         layout = settle(layout, facts)
     return None
 
@@ -182,6 +187,11 @@ def next_to(rest: Rest, facts: Facts) -> tuple[Size, ...]:
         found.setdefault(end, facts.symbols.atom(("size", before, count - 1 if end == AFTER else -count)))
         key = before
     return (found[AFTER], found[BEFORE]) if len(found) == 2 else ()
+
+
+def ends_may_meet(rest: Rest) -> bool:
+    """Whether the dimensions told from the front may be among those told from the back, if the rest has none."""
+    return not (isinstance(rest.key, tuple) and rest.key[:1] == (APART,))
 
 
 def _before(rest: Rest, count: int, facts: Facts) -> Rest:

@@ -85,7 +85,17 @@ def _view(operand: Operand, basic: Basic) -> Outcome:
 def _basic(operand: Operand, items: list[Any], facts: Facts) -> Basic:
     """Go through the items from the left, as torch does."""
     items = [_settled_item(item, place, facts) for place, item in enumerate(items)]
-    layout = _reaching(settle(operand.layout, facts), items, facts)
+    layout = settle(operand.layout, facts)
+    found = _reaching(layout, items, facts)
+    if found is None and (whole := _whole_at_the_end(items)):
+        # `logits[:, :-1, :]`: the first two dimensions are none of the last, of which what is taken whole may be any
+        items = items[:-whole]
+        behind = len(layout.dims) - 1 - next((i for i, dim in enumerate(layout.dims) if dim.rest is not None), 0)
+        if the_rest(layout) is not None and behind <= whole:
+            found = with_leading(layout, sum(map(_consumed, items)), facts, apart=True)
+    if found is None:
+        raise Unknowable("too many indices")
+    layout = found
     dims: list[Dim] = []
     advanced: dict[int, Layout] = {}
     left = list(layout.dims)
@@ -179,8 +189,18 @@ def _consumed(item: Any) -> int:
     return item.consumes if isinstance(item, _Index) else 1
 
 
-def _reaching(layout: Layout, items: list[Any], facts: Facts) -> Layout:
-    """The layout with as many dimensions known as the items ask for."""
+def _whole_at_the_end(items: list[Any]) -> int:
+    """How many `:` stand at the end, where no ellipsis says which dimensions they are."""
+    count = 0
+    for item in reversed(items):
+        if not (isinstance(item, slice) and item == slice(None)):
+            break
+        count += 1
+    return 0 if any(item is Ellipsis for item in items) else count
+
+
+def _reaching(layout: Layout, items: list[Any], facts: Facts) -> Layout | None:
+    """The layout with as many dimensions known as the items ask for; None where they may meet the last ones."""
     if sum(item is Ellipsis for item in items) > 1:
         raise Unknowable("two ellipses")
     before = next((i for i, item in enumerate(items) if item is Ellipsis), len(items))
@@ -188,9 +208,8 @@ def _reaching(layout: Layout, items: list[Any], facts: Facts) -> Layout:
     trailing = sum(_consumed(item) for item in items[before:])
     found = with_leading(layout, leading, facts)
     found = found and with_trailing(found, trailing, facts)
-    if found is None or (the_rest(found) is None and len(found.dims) < leading + trailing):
-        raise Unknowable("too many indices")
-    return found
+    enough = found is not None and (the_rest(found) is not None or len(found.dims) >= leading + trailing)
+    return found if enough else None
 
 
 def _new_dim(left: list[Dim]) -> Dim:

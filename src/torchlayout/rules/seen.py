@@ -12,7 +12,7 @@ from functools import cached_property
 
 from torchlayout.interp.trace import Case, Origin, Site, SiteKey, Trace, Use, Visit
 from torchlayout.layouts import is_channels_last, is_contiguous, settle
-from torchlayout.layouts.ranks import next_to
+from torchlayout.layouts.ranks import ends_may_meet, next_to
 from torchlayout.ops import Alias, Alternatives, MemoryFormat, Operand, Outcome, Refused, Result
 from torchlayout.ops.values import is_unknown
 from torchlayout.program.unit import Entry, Unit
@@ -320,6 +320,8 @@ def _works_overlapped(visit: Visit, case: Case, parameter: str) -> bool:
     front, back = layout.dims[:gap], layout.dims[gap + 1 :]
     rest = layout.dims[gap].rest
     assert rest is not None
+    if not ends_may_meet(rest):
+        return False
     facts = case.facts.copy()
     told = {facts.normal(dim.size) for dim in (*front, *back)}
     gone = [size not in told for size in map(facts.normal, next_to(rest, facts))]
