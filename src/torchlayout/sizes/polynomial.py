@@ -179,8 +179,7 @@ def _normal(terms: dict[Monomial, int]) -> Size:
 def _is_large(size: Size) -> bool:
     """Whether a polynomial is more than what is followed."""
     return isinstance(size, Poly) and (
-        len(size.terms) > MAX_TERMS
-        or any(_is_large_term(monomial, factor) for monomial, factor in size.terms.items())
+        len(size.terms) > MAX_TERMS or any(_is_large_term(monomial, factor) for monomial, factor in size.terms.items())
     )
 
 
