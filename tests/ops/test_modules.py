@@ -16,7 +16,7 @@ from real_layouts import replica, variants
 from torch import nn
 
 from torchlayout.layouts import contiguous, is_contiguous, settle, unknown_layout
-from torchlayout.ops import UNKNOWN, Fields, Operand, Result
+from torchlayout.ops import UNKNOWN, Alternatives, Fields, Operand, Result
 from torchlayout.ops.modules import all_modules, find_module
 from torchlayout.sizes import NO, YES, Facts
 
@@ -143,6 +143,38 @@ def test_tuples_made_from_ints() -> None:
     assert row.attribute(config, "kernel_size", Facts()) == (3, 3)
     assert row.attribute(config, "padding", Facts()) == "same"
     assert row.attribute(config, "nothing", Facts()) is UNKNOWN
+
+
+@pytest.mark.parametrize(
+    ("name", "args", "flag", "parameter"),
+    [
+        ("Linear", [4, 8], "bias", "bias"),
+        ("Conv2d", [4, 8, 1], "bias", "bias"),
+        ("BatchNorm2d", [8], "affine", "weight"),
+        ("BatchNorm2d", [8], "affine", "bias"),
+        ("BatchNorm2d", [8], "track_running_stats", "running_mean"),
+        ("LayerNorm", [8], "elementwise_affine", "weight"),
+        ("LayerNorm", [8], "elementwise_affine", "bias"),
+        ("LSTM", [4, 2], "bias", "bias_ih_l0"),
+        ("GRUCell", [4, 2], "bias", "bias_hh"),
+    ],
+)
+def test_a_parameter_that_a_flag_decides_on(name: str, args: list[int], flag: str, parameter: str) -> None:
+    """It is there, it is not, or it may be either where the flag is not known."""
+    row = find_module(f"torch.nn.{name}")
+    assert row is not None
+    for value in (True, False):
+        config = row.bind(args, {flag: value})
+        assert config is not None
+        real = getattr(getattr(nn, name)(*args, **{flag: value}), parameter, None)
+        said = row.attribute(config, parameter, Facts())
+        assert isinstance(said, Result) == (real is not None)
+    config = row.bind(args, {flag: UNKNOWN})
+    assert config is not None
+    either = row.attribute(config, parameter, Facts())
+    assert isinstance(either, Alternatives)
+    there, not_there = either.outcomes
+    assert isinstance(there, Result) and not_there is None
 
 
 def test_weights_may_have_been_converted() -> None:

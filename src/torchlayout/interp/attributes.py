@@ -29,7 +29,7 @@ from torchlayout.interp.values import (
     join_all,
 )
 from torchlayout.layouts import Layout, contiguous, is_dense, unknown_strides
-from torchlayout.ops import Alias, DType, find_method
+from torchlayout.ops import Alias, Alternatives, DType, find_method
 from torchlayout.ops.values import is_unknown
 from torchlayout.program.nodes import Span
 from torchlayout.sizes import NO, YES, Facts
@@ -175,6 +175,8 @@ def _of_module(value: Module, name: str, span: Span, st: State, fr: Frame) -> Va
     assumed = value.row.attribute(value.config, name, st.facts.assumed_world)
     if is_unknown(assumed):
         return Bound(value, name, span)
+    if isinstance(assumed, Alternatives):
+        return Opaque((value.ref, name))  # a parameter, or None
     maker = Maker(st.facts, (value.ref, name), fr.site(span), {}, Alias.VIEW, name)
     made = maker.value([proven], [(assumed, False)], False, ())
     if isinstance(made, Tensor):

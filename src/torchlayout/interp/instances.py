@@ -31,7 +31,7 @@ from torchlayout.interp.values import (
 )
 from torchlayout.ops import Alias
 from torchlayout.ops.modules import ANYTHING, Constructed, ModuleRow
-from torchlayout.ops.values import Deferred
+from torchlayout.ops.values import UNKNOWN, Deferred
 from torchlayout.program import nodes
 from torchlayout.program.nodes import Span
 from torchlayout.sizes import Facts
@@ -39,6 +39,8 @@ from torchlayout.sizes import Facts
 if TYPE_CHECKING:
     from torchlayout.interp.calls import Arguments
 
+SIZES = frozenset({"int", "float", "Scalar", "Any"})
+"""Kinds of parameters in which an unknown value is taken for an unknown number."""
 MAX_SEQUENTIAL = 40
 """Modules of one `Sequential` that are run one after another."""
 
@@ -135,25 +137,24 @@ def make_module(row: ModuleRow, arguments: Arguments, node: nodes.Call, st: Stat
     config = row.bind(args, kwargs)
     if config is None:
         return Opaque((fr.place(node.span), "module"), None, True, None, "module")
-    return Module(row, config, ref)
+    kinds = row.kinds
+    return Module(row, {name: _resolved(value, kinds[name], st) for name, value in config.items()}, ref)
 
 
 def _config_value(value: Value, st: State) -> Any:
-    """A constructor argument: unknown ones are unknown ints."""
+    """A constructor argument; what unknown ones are is told by the parameter that they meet."""
+    value = st.load(value)
+    return Constructed(value.row, value.config) if isinstance(value, Module) else to_argument(value, st)
+
+
+def _resolved(value: Any, kind: str, st: State) -> Any:
+    """A constructor argument of this kind: an unknown one is an unknown int where it may be one."""
     from torchlayout.interp.tensors import as_size
 
-    value = st.load(value)
-    if isinstance(value, Module):
-        return Constructed(value.row, value.config)
-    argument = to_argument(value, st)
-    if isinstance(argument, Deferred) and isinstance(argument.value, Opaque):
-        return as_size(argument.value, st.facts)
-    if isinstance(argument, tuple):
-        return tuple(
-            as_size(item.value, st.facts) if isinstance(item, Deferred) and isinstance(item.value, Opaque) else item
-            for item in argument
-        )
-    return argument
+    if isinstance(value, Deferred):
+        may_be_size = isinstance(value.value, Opaque) and kind in SIZES
+        return as_size(value.value, st.facts) if may_be_size else UNKNOWN
+    return tuple([_resolved(item, kind, st) for item in value]) if type(value) is tuple else value
 
 
 def _make_container(kind: str, arguments: Arguments, ref: Any, st: State) -> Value:

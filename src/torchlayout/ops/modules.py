@@ -41,6 +41,13 @@ ANYTHING = "Any self"
 """What a forward takes that needs no tensor."""
 
 
+@struct(frozen=True, slots=True)
+class Perhaps:
+    """The shape of a parameter that the module may lack: what decides that is not known."""
+
+    shape: Shape
+
+
 class Config(Args):
     """The constructor's arguments, as `Args` reads arguments; names that were never given are not known."""
 
@@ -55,6 +62,13 @@ class Config(Args):
 
     def known(self, name: str) -> Any:
         return signatures.require(self[name])
+
+    def having(self, name: str, shape: Shape) -> Shape | Perhaps | None:
+        """The shape of a parameter that the module has where this argument is true."""
+        value = self[name]
+        if not isinstance(value, bool):
+            return Perhaps(shape)
+        return shape if value else None
 
     def spread(self, name: str, count: int) -> tuple[Any, ...]:
         """An argument given as one int or a tuple of `count` ints, as a tuple (torch's `_pair` and kin)."""
@@ -102,8 +116,11 @@ class Forward(Args):
         return Result(result.layout, result.dtype, result.shares, result.numpy, name, result.same_object)
 
     def parameter(self, name: str) -> Operand | None:
-        """A parameter of the module as an argument, None where the module has none of that name."""
+        """A parameter of the module as an argument, None where the module has none of that name. One that it may lack
+        is there: no layout depends on that."""
         found = self.row.attribute(self.config.values, name, self.facts)
+        if isinstance(found, Alternatives):
+            found = found.outcomes[0]
         if found is None:
             return None
         if not isinstance(found, Result):
@@ -126,7 +143,7 @@ class Forward(Args):
 
 
 Transfer = Callable[[Forward], Outcome]
-Parameters = Callable[[Config], Mapping[str, Union[Shape, None]]]
+Parameters = Callable[[Config], Mapping[str, Union[Shape, Perhaps, None]]]
 """The sizes of each parameter and buffer, None for one that the configuration leaves out."""
 
 
@@ -159,6 +176,13 @@ class ModuleRow:
     def name(self) -> str:
         return signatures.name_of(self.schema)
 
+    @property
+    def kinds(self) -> Mapping[str, str]:
+        """The kind of each parameter of the constructor, by name."""
+        if self.schema.endswith("(...)"):
+            return {}
+        return {parameter.name: parameter.kind for parameter in signatures.parse(self.schema).parameters}
+
     def bind(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> dict[str, Any] | None:
         """The configuration; None where the constructor does not allow these arguments."""
         if self.schema.endswith("(...)"):
@@ -184,13 +208,15 @@ class ModuleRow:
             return UNKNOWN
 
     def attribute(self, config: Mapping[str, Any], name: str, facts: Facts) -> Outcome:
-        """An attribute of the constructed module: a parameter or buffer as a `Result` (None where it is left out),
-        a configured size or value as it was given."""
+        """An attribute of the constructed module: a parameter or buffer as a `Result` (None where it is left out, both
+        where that is not known), a configured size or value as it was given."""
         values = Config(config, facts)
         try:
             parameters = self.parameters(values)
             if name in parameters:
                 shape = parameters[name]
+                if isinstance(shape, Perhaps):
+                    return Alternatives((parameter(shape.shape, facts, values["dtype"]), None))
                 return None if shape is None else parameter(shape, facts, values["dtype"])
             if self.derived is not None:
                 found = self.derived(values, name)

@@ -11,21 +11,21 @@ from collections.abc import Callable, Mapping
 
 from torchlayout.layouts import Layout, contiguous, permuted_contiguous, with_trailing
 from torchlayout.ops.formats import image
-from torchlayout.ops.modules import Config, Constructed, Forward, module, then
+from torchlayout.ops.modules import Config, Constructed, Forward, Perhaps, module, then
 from torchlayout.ops.values import UNKNOWN, Alternatives, Operand, Outcome, Result, Unknowable
 from torchlayout.sizes import Shape, Size
 
 
-def attention_weights(config: Config) -> Mapping[str, Shape | None]:
+def attention_weights(config: Config) -> Mapping[str, Shape | Perhaps | None]:
     """The packed projection, or one each where keys or values have sizes of their own."""
     size = config.size("embed_dim")
     keys, values = (config["kdim"], config["vdim"])
-    found: dict[str, Shape | None] = {}
+    found: dict[str, Shape | Perhaps | None] = {}
     if keys is None and values is None:
         found["in_proj_weight"] = (3 * size, size)
         found.update(dict.fromkeys(("q_proj_weight", "k_proj_weight", "v_proj_weight"), None))
-    found["in_proj_bias"] = (3 * size,) if config.flag("bias") else None
-    extra: Shape | None = (1, 1, size) if config.flag("add_bias_kv") else None
+    found["in_proj_bias"] = config.having("bias", (3 * size,))
+    extra = config.having("add_bias_kv", (1, 1, size))
     return {**found, "bias_k": extra, "bias_v": extra}
 
 

@@ -10,15 +10,15 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from torchlayout.layouts import contiguous, unknown_strides
-from torchlayout.ops.modules import Config, Forward, Transfer, module, then
+from torchlayout.ops.modules import Config, Forward, Perhaps, Transfer, module, then
 from torchlayout.ops.values import UNKNOWN, Operand, Outcome, Unknowable, is_unknown
 from torchlayout.sizes import Shape
 
 
-def weights(count: int, transposed: bool) -> Callable[[Config], Mapping[str, Shape | None]]:
+def weights(count: int, transposed: bool) -> Callable[[Config], Mapping[str, Shape | Perhaps | None]]:
     """The parameters of a convolution over `count` dimensions."""
 
-    def sizes(config: Config) -> Mapping[str, Shape | None]:
+    def sizes(config: Config) -> Mapping[str, Shape | Perhaps | None]:
         inputs, outputs, groups = config.size("in_channels"), config.size("out_channels"), config.size("groups")
         kernel = tuple(config.facts.normal(size) for size in config.spread("kernel_size", count))
         first, second = (inputs, outputs) if transposed else (outputs, inputs)
@@ -28,11 +28,11 @@ def weights(count: int, transposed: bool) -> Callable[[Config], Mapping[str, Sha
     return sizes
 
 
-def bias(config: Config) -> Shape | None:
-    return (config.size("out_channels"),) if config.flag("bias") else None
+def bias(config: Config) -> Shape | Perhaps | None:
+    return config.having("bias", (config.size("out_channels"),))
 
 
-def lazy_weights(config: Config) -> Mapping[str, Shape | None]:
+def lazy_weights(config: Config) -> Mapping[str, Shape | Perhaps | None]:
     return {"bias": bias(config)}
 
 
@@ -61,7 +61,7 @@ def channels(call: Forward, count: int) -> Operand:
     if call.row.name.startswith("Lazy"):
         values: Mapping[str, Any] = {**config.values, "in_channels": found}
         shape = weights(count, "Transpose" in call.row.name)(Config(values, call.facts))["weight"]
-        assert shape is not None
+        assert isinstance(shape, tuple)
         known = call.facts.assumed or count == 1
         return Operand(contiguous(shape) if known else unknown_strides(shape))
     call.equate(found, config["in_channels"])

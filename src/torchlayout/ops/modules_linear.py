@@ -9,18 +9,18 @@ from collections.abc import Mapping
 from typing import Any
 
 from torchlayout.layouts import contiguous
-from torchlayout.ops.modules import Config, Forward, module
+from torchlayout.ops.modules import Config, Forward, Perhaps, module
 from torchlayout.ops.values import Outcome, Result
 from torchlayout.sizes import YES, Shape
 
 
-def linear_weights(config: Config) -> Mapping[str, Shape | None]:
+def linear_weights(config: Config) -> Mapping[str, Shape | Perhaps | None]:
     outputs = config.size("out_features")
-    return {"weight": (outputs, config.size("in_features")), "bias": (outputs,) if config.flag("bias") else None}
+    return {"weight": (outputs, config.size("in_features")), "bias": config.having("bias", (outputs,))}
 
 
-def lazy_linear_weights(config: Config) -> Mapping[str, Shape | None]:
-    return {"bias": (config.size("out_features"),) if config.flag("bias") else None}
+def lazy_linear_weights(config: Config) -> Mapping[str, Shape | Perhaps | None]:
+    return {"bias": config.having("bias", (config.size("out_features"),))}
 
 
 def linear(call: Forward) -> Outcome:
@@ -31,10 +31,10 @@ def linear(call: Forward) -> Outcome:
     return Result(contiguous((*layout.shape[:-1], outputs)))
 
 
-def bilinear_weights(config: Config) -> Mapping[str, Shape | None]:
+def bilinear_weights(config: Config) -> Mapping[str, Shape | Perhaps | None]:
     outputs = config.size("out_features")
     weight = (outputs, config.size("in1_features"), config.size("in2_features"))
-    return {"weight": weight, "bias": (outputs,) if config.flag("bias") else None}
+    return {"weight": weight, "bias": config.having("bias", (outputs,))}
 
 
 def bilinear(call: Forward) -> Outcome:

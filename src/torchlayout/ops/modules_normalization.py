@@ -6,27 +6,30 @@ from collections.abc import Callable, Mapping
 
 from torchlayout.layouts import contiguous, with_trailing
 from torchlayout.ops.formats import image
-from torchlayout.ops.modules import Config, Forward, Parameters, Transfer, by, fresh, module, then
+from torchlayout.ops.modules import Config, Forward, Parameters, Perhaps, Transfer, by, fresh, module, then
 from torchlayout.ops.values import UNKNOWN, Outcome, Result, Unknowable
 from torchlayout.sizes import Shape
 
 TAIL = "Device? device=None, ScalarType? dtype=None"
 
 
+def beside(weight: Shape | Perhaps | None, bias: Shape | Perhaps | None) -> Shape | Perhaps | None:
+    """The bias of a layer that has none without a weight."""
+    if weight is None or bias is None:
+        return None
+    return weight if isinstance(weight, Perhaps) else bias
+
+
 def per_channel(count_name: str) -> Parameters:
     """Parameters of one number for each channel, and the running statistics."""
 
-    def sizes(config: Config) -> Mapping[str, Shape | None]:
+    def sizes(config: Config) -> Mapping[str, Shape | Perhaps | None]:
         shape = (config.size(count_name),)
-        affine = config.flag("affine")
-        found: dict[str, Shape | None] = {
-            "weight": shape if affine else None,
-            "bias": shape if affine and config["bias"] is not False else None,
-        }
+        weight = config.having("affine", shape)
+        found = {"weight": weight, "bias": beside(weight, config.having("bias", shape))}
         if count_name == "num_features":
-            tracked = config.flag("track_running_stats")
-            found.update(dict.fromkeys(("running_mean", "running_var"), shape if tracked else None))
-            found["num_batches_tracked"] = () if tracked else None
+            found.update(dict.fromkeys(("running_mean", "running_var"), config.having("track_running_stats", shape)))
+            found["num_batches_tracked"] = config.having("track_running_stats", ())
         return found
 
     return sizes
@@ -101,12 +104,12 @@ def normalized_shape(config: Config) -> Shape:
     return config.shape("normalized_shape")
 
 
-def trailing_weights(config: Config) -> Mapping[str, Shape | None]:
+def trailing_weights(config: Config) -> Mapping[str, Shape | Perhaps | None]:
     """Parameters of the shape that is normalized."""
     shape = normalized_shape(config)
-    affine = config.flag("elementwise_affine")
-    has_bias = affine and config.values.get("bias", False) is True
-    return {"weight": shape if affine else None, "bias": shape if has_bias else None}
+    weight = config.having("elementwise_affine", shape)
+    bias = config.having("bias", shape) if "bias" in config.values else None
+    return {"weight": weight, "bias": beside(weight, bias)}
 
 
 def over_trailing(function: str) -> Transfer:
@@ -146,7 +149,7 @@ def lazy(schema: str) -> str:
 
 def _add(count: int) -> None:
     ranks = _BATCH_RANKS[count]
-    affine: Callable[[Config], Mapping[str, Shape | None]] = per_channel("num_features")
+    affine: Callable[[Config], Mapping[str, Shape | Perhaps | None]] = per_channel("num_features")
     module(f"BatchNorm{count}d({BATCH}, {TAIL}, *, bool bias=True) -> None", batch_norm(*ranks), parameters=affine)
     module(f"LazyBatchNorm{count}d({lazy(BATCH)}, {TAIL}, *, bool bias=True) -> None", lazy_batch_norm(*ranks))
     normalized = instance_norm(count)

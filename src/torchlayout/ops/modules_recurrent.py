@@ -11,9 +11,9 @@ from typing import Any
 
 from torchlayout.layouts import Layout, contiguous, permuted_contiguous, settle, with_rank
 from torchlayout.ops.formats import image
-from torchlayout.ops.modules import Config, Forward, Parameters, module
+from torchlayout.ops.modules import Config, Forward, Parameters, Perhaps, module
 from torchlayout.ops.recurrent import gru_state, packed_fields
-from torchlayout.ops.values import UNKNOWN, Fields, Operand, Outcome, Result, Unknowable
+from torchlayout.ops.values import UNKNOWN, Fields, Operand, Outcome, Result, Unknowable, is_unknown
 from torchlayout.sizes import Shape, Size
 
 GATES = {"RNN": 1, "GRU": 3, "LSTM": 4}
@@ -27,20 +27,20 @@ def layer_weights(kind: str) -> Parameters:
     """`weight_ih_l0` and its kin (torch/nn/modules/rnn.py, `RNNBase.__init__`)."""
     gates = GATES[kind]
 
-    def sizes(config: Config) -> Mapping[str, Shape | None]:
+    def sizes(config: Config) -> Mapping[str, Shape | Perhaps | None]:
         hidden, inputs = config.size("hidden_size"), config.size("input_size")
         projected = _projection(config)
         seen = hidden if projected == 0 else projected
         directions = _directions(config)
-        biased = config.flag("bias")
-        found: dict[str, Shape | None] = {}
+        bias = config.having("bias", (gates * hidden,))
+        found: dict[str, Shape | Perhaps | None] = {}
         for layer in range(min(config.integer("num_layers"), MAX_LAYERS)):
             for suffix in ("", "_reverse")[:directions]:
                 taken = inputs if layer == 0 else seen * directions
                 found[f"weight_ih_l{layer}{suffix}"] = (gates * hidden, taken)
                 found[f"weight_hh_l{layer}{suffix}"] = (gates * hidden, seen)
-                for name in ("bias_ih", "bias_hh") if biased else ():
-                    found[f"{name}_l{layer}{suffix}"] = (gates * hidden,)
+                for name in ("bias_ih", "bias_hh") if bias is not None else ():
+                    found[f"{name}_l{layer}{suffix}"] = bias
                 if projected != 0:
                     found[f"weight_hr_l{layer}{suffix}"] = (projected, hidden)
         return found
@@ -51,10 +51,10 @@ def layer_weights(kind: str) -> Parameters:
 def cell_weights(kind: str) -> Parameters:
     gates = GATES[kind]
 
-    def sizes(config: Config) -> Mapping[str, Shape | None]:
+    def sizes(config: Config) -> Mapping[str, Shape | Perhaps | None]:
         rows = gates * config.size("hidden_size")
-        bias = (rows,) if config.flag("bias") else None
-        weights: dict[str, Shape | None] = {
+        bias = config.having("bias", (rows,))
+        weights: dict[str, Shape | Perhaps | None] = {
             "weight_ih": (rows, config.size("input_size")),
             "weight_hh": (rows, config.size("hidden_size")),
         }
@@ -67,6 +67,13 @@ def _directions(config: Config) -> int:
     return 2 if config.flag("bidirectional") else 1
 
 
+def _directions_run(call: Forward) -> Size:
+    """How many directions one call runs, 1 or 2."""
+    if is_unknown(call.config["bidirectional"]):
+        return call.facts.symbols.fresh("directions", least=1)
+    return _directions(call.config)
+
+
 def _projection(config: Config) -> Size:
     return config.size("proj_size") if "proj_size" in config.values else 0
 
@@ -75,7 +82,7 @@ def hidden_states(call: Forward, batch: tuple[Size, ...]) -> Outcome:
     """`h_n`, and for an LSTM `(h_n, c_n)`; unknown where the number of layers is."""
     config = call.config
     try:
-        layers = config.size("num_layers") * _directions(config)
+        layers = config.size("num_layers") * _directions_run(call)
     except Unknowable:
         return (UNKNOWN, UNKNOWN) if call.row.name == "LSTM" else UNKNOWN
     hidden, projected = config.size("hidden_size"), _projection(config)
@@ -87,7 +94,7 @@ def recurrent(call: Forward) -> Outcome:
     """packed as (time, batch, features), with `batch_first` seen transposed; hidden states packed"""
     config = call.config
     projected = _projection(config)
-    features = (config.size("hidden_size") if projected == 0 else projected) * _directions(config)
+    features = (config.size("hidden_size") if projected == 0 else projected) * _directions_run(call)
     value = call.known("self")
     if isinstance(value, (Fields, tuple)):
         return _packed_sequence(call, Fields(packed_fields(value)), features)
