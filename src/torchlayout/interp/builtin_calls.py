@@ -179,6 +179,8 @@ def _int(arguments: Arguments, node: nodes.Call, st: State, fr: Frame) -> Value:
         return int(value)
     if isinstance(value, Opaque) and value.kind in (None, "int") and value.name:
         return as_size(value, st.facts)
+    if isinstance(value, Opaque) and value.kind == "number" and value.size is not None:
+        return st.facts.normal(value.size)
     return st.facts.symbols.atom((fr.place(node.span), "int"), None, None)
 
 

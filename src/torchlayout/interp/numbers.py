@@ -21,7 +21,7 @@ from torchlayout.interp.values import (
     items_of,
     join_all,
 )
-from torchlayout.sizes import MAYBE, YES, Poly, Rest
+from torchlayout.sizes import MAYBE, YES, Poly, Rest, product
 from torchlayout.sizes.polynomial import MAX_TERMS
 
 _PLAIN: dict[str, Callable[[Any, Any], Any]] = {
@@ -34,6 +34,8 @@ _COMPARE: dict[str, Callable[[Any, Any], Any]] = {
 }  # fmt: skip
 MAX_MAGNITUDE = 1 << 62
 """Ints beyond this are no sizes; powers and shifts that large are not computed."""
+MAX_POWER = 4
+"""Powers of unknown ints that are written as products."""
 MAX_TEXT = 10_000
 """Characters of strings that are put together."""
 
@@ -48,7 +50,7 @@ def arithmetic(op: str, left: Value, right: Value, st: State, key: Hashable) -> 
     if isinstance(left, str) and op in "+%":
         short = op == "+" and isinstance(right, str) and len(left) + len(right) <= MAX_TEXT
         return left + right if short else Opaque((key, "text"), kind="str")
-    if op in ("+", "-", "*", "//", "%"):
+    if op in ("+", "-", "*", "//", "%") or (op == "**" and is_int(right) and 1 < right <= MAX_POWER):
         found = _sizes(op, left, right, st)
         if found is not None:
             return found
@@ -56,7 +58,8 @@ def arithmetic(op: str, left: Value, right: Value, st: State, key: Hashable) -> 
         if op in ("/", "**") or any(
             isinstance(s, float) or getattr(s, "kind", None) == "number" for s in (left, right)
         ):
-            return Opaque((key, "number"), kind="number")
+            whole = _sizes("//", left, right, st) if op == "/" else None
+            return Opaque((key, "number"), kind="number", size=whole if isinstance(whole, Poly) else None)
     return None
 
 
@@ -88,7 +91,7 @@ def _sizes(op: str, left: Value, right: Value, st: State) -> Value | None:
         return None if b == 0 else st.facts.floor_divide(a, b)
     if op == "%":
         return None if b == 0 else st.facts.modulo(a, b)
-    result = _PLAIN[op](a, b)
+    result = product([a] * b) if op == "**" else _PLAIN[op](a, b)
     return None if isinstance(result, Poly) and len(result.terms) > MAX_TERMS else result
 
 
