@@ -50,7 +50,7 @@ def arithmetic(op: str, left: Value, right: Value, st: State, key: Hashable) -> 
     if isinstance(left, str) and op in "+%":
         short = op == "+" and isinstance(right, str) and len(left) + len(right) <= MAX_TEXT
         return left + right if short else Opaque((key, "text"), kind="str")
-    if op in ("+", "-", "*", "//", "%") or (op == "**" and is_int(right) and 1 < right <= MAX_POWER):
+    if op in ("+", "-", "*", "//", "%") or (op == "**" and isinstance(right, int) and 1 < right <= MAX_POWER):
         found = _sizes(op, left, right, st)
         if found is not None:
             return found
