@@ -13,6 +13,7 @@ from torchlayout.interp import calls, record, shapes
 from torchlayout.interp.attributes import get_attribute
 from torchlayout.interp.builtin_calls import iterate
 from torchlayout.interp.conditions import as_value, condition, of_value
+from torchlayout.interp.forgetting import item_of
 from torchlayout.interp.frame import Frame
 from torchlayout.interp.names import lookup
 from torchlayout.interp.numbers import arithmetic, compare_values, negate
@@ -423,7 +424,7 @@ def _take_item(value: SequenceValue, index: Value, unknown: Opaque, st: State) -
 def _take_opaque(value: Opaque, index: Value, node: nodes.Subscript, st: State, fr: Frame, unknown: Opaque) -> Value:
     if isinstance(index, str):
         name = f"{value.name}[{index!r}]" if value.name else None
-        return Opaque((value.key, "item", index), name, True, value.origin)
+        return item_of(value, index, name, st)
     looks_like_tensor = isinstance(index, Slice) or (
         isinstance(index, SequenceValue)
         and index.kind == "tuple"
@@ -434,7 +435,7 @@ def _take_opaque(value: Opaque, index: Value, node: nodes.Subscript, st: State, 
         if tensor is not None:
             return subscript(fr, st, tensor, node, index)
     if is_int(index) and not isinstance(index, Poly):
-        return Opaque((value.key, "item", index), f"{value.name}[{index}]" if value.name else None, True)
+        return item_of(value, index, f"{value.name}[{index}]" if value.name else None, st)
     return unknown
 
 

@@ -48,6 +48,17 @@ def forget_items(value: Held, unknown: Opaque, key: Hashable, st: State) -> None
         st.heap[value.ref] = Many(join_all([*items_of(inner), unknown], (key, "items")), "list")
 
 
+def item_of(value: Opaque, index: int | str, name: str | None, st: State) -> Opaque:
+    """One item of what may be a list or a dict: the same one each time, until the items change."""
+    since = st.heap.get(("items", value.key))
+    return Opaque((since.key if isinstance(since, Opaque) else value.key, "item", index), name, True, value.origin)
+
+
+def change_items(value: Opaque, place: Hashable, st: State) -> None:
+    """What is not known gets other items, if it has any."""
+    st.heap["items", value.key] = Opaque((place, "items", value.key))
+
+
 def forget_attributes(value: Instance, st: State, fr: Frame, span: Span, *, everything: bool = False) -> None:
     """Forget what a call that is not followed may have set on an object."""
     attributes = st.heap.get(value.ref)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from torchlayout.interp import record, shapes
+from torchlayout.interp.forgetting import change_items, item_of
 from torchlayout.interp.frame import Frame, describe
 from torchlayout.interp.operate import operate, replace_everywhere
 from torchlayout.interp.state import State, with_operands
@@ -46,6 +47,10 @@ LAYOUT_CHANGING = frozenset(
     "t_ transpose_ swapaxes_ swapdims_ squeeze_ unsqueeze_ resize_ resize_as_ set_ as_strided_ permute_".split()
 )
 """Methods that change the layout of the object itself."""
+CHANGING_ITEMS = frozenset(
+    "append appendleft extend insert pop popleft popitem remove reverse clear update sort".split()
+)
+"""Methods that change what a list or a dict holds."""
 AMBIGUOUS_METHODS = frozenset(
     "split to t repeat mean sum norm copy_ size dim flatten clone cuda float half diagonal select flip sort".split()
 )
@@ -144,11 +149,13 @@ def opaque_method(
         if tensor is not None:
             return tensor_method(tensor, name, arguments, node, receiver_node, st, fr)
     if name == "get" and arguments.args and isinstance(arguments.args[0], str):
-        return Opaque((value.key, "item", arguments.args[0]), None, True, value.origin)
+        return item_of(value, arguments.args[0], None, st)
     if name in ("size", "dim") and value.kind is None:
         tensor = as_tensor(value, st.facts)
         if tensor is not None:
             return tensor_method(tensor, name, arguments, node, receiver_node, st, fr)
+    if name in CHANGING_ITEMS:
+        change_items(value, fr.place(node.span), st)
     result = unknown_call(f".{name}", arguments, node, st, fr)
     if isinstance(result, Opaque) and result.origin is None and value.origin is not None:
         return Opaque(result.key, result.name, result.weak, value.origin)

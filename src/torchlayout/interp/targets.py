@@ -8,6 +8,7 @@ from torchlayout.interp import record, shapes
 from torchlayout.interp.assumptions import apply_to
 from torchlayout.interp.attributes import set_attribute
 from torchlayout.interp.builtin_calls import iterate
+from torchlayout.interp.forgetting import change_items, item_of
 from torchlayout.interp.frame import Frame
 from torchlayout.interp.names import home_of
 from torchlayout.interp.operate import replace_everywhere
@@ -121,9 +122,11 @@ def _parts(
         part = iterate(value, st, fr, target.span)
         item = join_all(items_of(part), (place, "item"))
         return [Many(item, "list") if i == star else distinct(item, i, st) for i in range(count)]
-    origin = value.origin if isinstance(value, Opaque) else None
-    return [Opaque((place, "part", i, value.key if isinstance(value, Opaque) else None), name, True, origin)
-            for i, name in enumerate(names)]  # fmt: skip
+    if not isinstance(value, Opaque):
+        return [Opaque((place, "part", i), name, True) for i, name in enumerate(names)]
+    if star is None:  # the items that `value[0]`, `value[1]`, ... are
+        return [item_of(value, i, name, st) for i, name in enumerate(names)]
+    return [Opaque((place, "part", i, value.key), name, True, value.origin) for i, name in enumerate(names)]
 
 
 def _of_rank(ident: Hashable, rank: int, st: State, proving: bool) -> Shape | None:
@@ -195,6 +198,8 @@ def _set_item(target: nodes.Subscript, value: Value, st: State, fr: Frame) -> No
         return
     if isinstance(holder, Opaque):
         record.possible_write(fr, holder, "[]=", target.span, st)
+        if isinstance(index, (int, str, Opaque)):
+            change_items(holder, fr.place(target.span), st)
     record.use(fr, st.tensors_in(value), "contained", "[]=", None, target.span)
     if not isinstance(holder, Held):
         return
