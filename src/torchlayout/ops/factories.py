@@ -235,7 +235,8 @@ def refuse_negative(data: Operand, facts: Facts, name: str) -> Truth:
 
 
 def _literal(data: Any, facts: Facts) -> tuple[Shape, DType | None]:
-    """The shape of nested lists, and the dtype of their items where they tell."""
+    """The shape of nested lists, and the dtype of their items where they tell. Items that are not known may be lists
+    and arrays in turn, all of one shape."""
     shape: list[Extent] = []
     items: list[Any] = [data]
     while items and all(isinstance(item, (list, tuple)) for item in items):
@@ -244,11 +245,15 @@ def _literal(data: Any, facts: Facts) -> tuple[Shape, DType | None]:
             raise Unknowable("a ragged list")
         shape.append(lengths.pop())
         items = [item for group in items for item in group]
-    if any(isinstance(item, (list, tuple, Rest)) or is_unknown(item) for item in items):
-        raise Unknowable("data that is not known")
+    if any(isinstance(item, (list, tuple)) for item in items):
+        raise Unknowable("a ragged list")
+    if any(isinstance(item, Rest) for item in items):
+        raise Unknowable("a list of unknown length")
+    if any(is_unknown(item) for item in items):
+        return (*shape, facts.symbols.fresh_rest("items")), None
     operands = [item for item in items if isinstance(item, Operand)]
     if operands and len(operands) == len(items) and any(settle(one.layout, facts).shape for one in operands):
-        raise Unknowable("a list of arrays")
+        return (*shape, facts.symbols.fresh_rest("items")), None
     return tuple(shape), None if operands else _literal_dtype(items)
 
 
