@@ -30,7 +30,8 @@ def comprehension(node: nodes.Comprehension, st: State, fr: Frame) -> Value:
     inner = State(
         {**outer.env, **{n: st.env[n] for n in _walrus_names(node) if n in st.env}}, st.heap, st.facts, st.tests
     )
-    end = join_states(outer, inner, (place, "after"))
+    surely = complete and node.kind != "generator"  # which may be left unfinished, as `any` does
+    end = inner if surely else join_states(outer, inner, (place, "after"))
     assert end is not None
     st.become(end)
     if node.kind == "dict":

@@ -149,12 +149,15 @@ def _config_value(value: Value, st: State) -> Any:
 
 def _resolved(value: Any, kind: str, st: State) -> Any:
     """A constructor argument of this kind: an unknown one is an unknown int where it may be one."""
-    from torchlayout.interp.tensors import as_size
+    from torchlayout.interp.tensors import as_size, note_int
 
+    item = kind.removesuffix("[]")
     if isinstance(value, Deferred):
-        may_be_size = isinstance(value.value, Opaque) and kind in SIZES
+        may_be_size = isinstance(value.value, Opaque) and item in SIZES
+        if kind == "int":
+            note_int(value.value, st.facts)
         return as_size(value.value, st.facts) if may_be_size else UNKNOWN
-    return tuple([_resolved(item, kind, st) for item in value]) if type(value) is tuple else value
+    return tuple([_resolved(part, item, st) for part in value]) if type(value) is tuple else value
 
 
 def _make_container(kind: str, arguments: Arguments, ref: Any, st: State) -> Value:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Hashable
 from typing import Any
 
 from torchlayout.interp.state import State
-from torchlayout.interp.tensors import as_size
+from torchlayout.interp.tensors import as_size, note_int
 from torchlayout.interp.values import (
     MAX_WEIGHT,
     Class,
@@ -87,6 +87,9 @@ def _sizes(op: str, left: Value, right: Value, st: State) -> Value | None:
     a, b = as_size(left, st.facts), as_size(right, st.facts)
     if not all(isinstance(side, (int, Poly)) for side in (a, b)):
         return None
+    if op not in "+*" or (op == "+" and (is_int(left) or is_int(right))):  # a tuple has no such operators
+        note_int(left, st.facts)
+        note_int(right, st.facts)
     if op == "//":
         return None if b == 0 else st.facts.floor_divide(a, b)
     if op == "%":

@@ -36,6 +36,7 @@ from torchlayout.interp.values import (
 )
 from torchlayout.program import nodes
 from torchlayout.program.nodes import Span
+from torchlayout.structs import replace
 
 
 def execute_block(block: nodes.Block, st: State, fr: Frame) -> State | None:
@@ -86,7 +87,10 @@ def _follow_each(ends: list[State], span: Span, after: nodes.Block, fr: Frame) -
 def _assign(node: nodes.Assign, st: State, fr: Frame) -> State:
     if node.value is None:
         return st
-    value = evaluate(node.value, st, fr)
+    source = node.value
+    if isinstance(source, nodes.Comprehension) and isinstance(node.targets[0], nodes.Sequence):
+        source = replace(source, kind="list")  # what is unpacked runs to its end at once
+    value = evaluate(source, st, fr)
     find_guard(node, st, fr)
     for target in node.targets:
         bind_target(target, value, st, fr)

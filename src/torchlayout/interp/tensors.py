@@ -216,10 +216,35 @@ def apply_row(
     return apply(row.apply, row.alias, kinds, bound, state, place, site, origin_text, proving)
 
 
+SHAPE, DIMS, LIST = "shape", "dims", "list"
+"""Kinds of parameters that take a list of ints: the sizes of the result, something for each dimension, and others. A
+single argument may be that list, or stand for one item; of others it is taken for an int, as `split(n)` mostly means."""
+_INTS = (SHAPE, DIMS, LIST)
+_LISTS = {"size": SHAPE, "sizes": SHAPE, "shape": SHAPE, "repeats": DIMS, "dims": DIMS}
+
+
 @cache
 def _kinds(schema: str) -> dict[str, str]:
-    """The schema type of each parameter."""
-    return {p.name: "Tensor" if p.name == "operands" else p.kind for p in parse(schema).parameters}
+    """The schema type of each parameter; of a list of ints, `SHAPE`, `DIMS` or `LIST`."""
+    kinds = {}
+    for parameter in parse(schema).parameters:
+        kinds[parameter.name] = "Tensor" if parameter.name == "operands" else parameter.kind
+        if parameter.many and parameter.kind == "int":
+            kinds[parameter.name] = _LISTS.get(parameter.name, LIST)
+    return kinds
+
+
+def may_be_list(value: Opaque, facts: Facts) -> bool:
+    """Whether a value that is not known, used as sizes, may be several: nothing says that it is an int."""
+    if value.kind is not None or value.size is not None:
+        return False
+    return value.key not in facts.symbols.ints
+
+
+def note_int(value: Value, facts: Facts) -> None:
+    """Keep in mind that a value is used as only an int can be."""
+    if isinstance(value, Opaque) and value.kind is None:
+        facts.symbols.ints.add(value.key)
 
 
 def _same_in_both(tensor: Tensor) -> bool:
@@ -250,10 +275,14 @@ def _resolve(value: Any, kind: str, facts: Facts) -> Any:
     if isinstance(value, Deferred):
         inner = value.value
         if isinstance(inner, Tensor):
-            return UNKNOWN if kind == "int" else inner
+            return UNKNOWN if kind in ("int", *_INTS) else inner
         if kind == "Tensor":
             return as_tensor(inner, facts) or UNKNOWN
-        if kind in ("int", "Scalar", "float"):
+        if kind in (SHAPE, DIMS) and isinstance(inner, Opaque) and may_be_list(inner, facts):
+            return facts.symbols.rest(("items", inner.key)) if kind == SHAPE else UNKNOWN
+        if kind == "int":
+            note_int(inner, facts)
+        if kind in ("int", "Scalar", "float", *_INTS):
             return as_size(inner, facts)
         if kind == "Any" and (isinstance(inner, Union_) or getattr(inner, "kind", None) in ("tensor", "ndarray")):
             return as_tensor(inner, facts) or UNKNOWN
@@ -261,7 +290,8 @@ def _resolve(value: Any, kind: str, facts: Facts) -> Any:
             return as_size(inner, facts)
         return UNKNOWN
     if isinstance(value, tuple):
-        return tuple(_resolve(item, kind, facts) for item in value)
+        item_kind = "int" if kind in _INTS else kind
+        return tuple(_resolve(item, item_kind, facts) for item in value)
     if isinstance(value, ManyOutcome):
         return ManyOutcome(_resolve(value.item, kind, facts)) if kind == "Tensor" else UNKNOWN
     if isinstance(value, slice):

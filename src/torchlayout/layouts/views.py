@@ -165,8 +165,8 @@ def _cut(found: list[Run], wanted: list[Size | Rest], facts: Facts) -> tuple[Tru
             extent = wanted.pop()
             size = extent.numel if isinstance(extent, Rest) else extent
             remaining = _take(left, size, facts)
-            if not isinstance(remaining, tuple):
-                return remaining, []
+            if not isinstance(remaining, tuple):  # a rest may be cut anywhere
+                return MAYBE if isinstance(extent, Rest) else remaining, []
             dims.append(Dim(size, stride, extent if isinstance(extent, Rest) else None))
             left = remaining[0]
             stride = None if stride is None else stride * size

@@ -178,10 +178,10 @@ class ModuleRow:
 
     @property
     def kinds(self) -> Mapping[str, str]:
-        """The kind of each parameter of the constructor, by name."""
+        """The kind of each parameter of the constructor, by name; "int[]" for a list of ints."""
         if self.schema.endswith("(...)"):
             return {}
-        return {parameter.name: parameter.kind for parameter in signatures.parse(self.schema).parameters}
+        return {p.name: p.kind + "[]" * p.many for p in signatures.parse(self.schema).parameters}
 
     def bind(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> dict[str, Any] | None:
         """The configuration; None where the constructor does not allow these arguments."""

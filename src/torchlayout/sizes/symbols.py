@@ -45,6 +45,8 @@ class Symbols:
         """What went wrong inside operators of the table: their results are then unknown."""
         self.standing: dict[Atom, Size] = {}
         """Unknowns that stand for a size that only the assumed world knows, and that size."""
+        self.ints: set[Hashable] = set()
+        """Keys of values that are not known, but used as only an int can be."""
         self.place: Hashable = None
         """Where in the program the operator stands that is being applied: part of the key of `fresh` unknowns."""
 
