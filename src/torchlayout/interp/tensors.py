@@ -218,7 +218,7 @@ def apply_row(
 
 SHAPE, DIMS, LIST = "shape", "dims", "list"
 """Kinds of parameters that take a list of ints: the sizes of the result, something for each dimension, and others. A
-single argument may be that list, or stand for one item; of others it counts as an int, as `split(n)` mostly means it."""
+single argument may be that list, or stand for one item; of others it counts as an int, as `split(n)` mostly means."""
 _INTS = (SHAPE, DIMS, LIST)
 _LISTS = {"size": SHAPE, "sizes": SHAPE, "shape": SHAPE, "repeats": DIMS, "dims": DIMS}
 
