@@ -10,6 +10,7 @@ from torchlayout.rules.lay101_view_of_noncontiguous import WORDS, is_refused, re
 
 if TYPE_CHECKING:
     from torchlayout.interp.trace import Case, Site, Visit
+    from torchlayout.ops import Outcome, Refused
     from torchlayout.rules.finding import Finding
     from torchlayout.rules.seen import Seen
 
@@ -203,7 +204,7 @@ def doubtful(site: Site) -> tuple[Visit, Case] | None:
                 return visit, case
     for visit in visits:
         for case in visit.assumed:
-            if may_have_leading_dimensions(case) or possible(case):
+            if may_have_leading_dimensions(case) or possible(visit, case):
                 return visit, case
     return None
 
@@ -220,15 +221,40 @@ def may_have_leading_dimensions(case: Case) -> bool:
     return bool(dims) and dims[0].rest is not None
 
 
-def possible(case: Case) -> bool:
+def possible(visit: Visit, case: Case) -> bool:
     """Whether a view may fail by what is known of its operand, rather than for want of knowledge."""
-    from torchlayout.rules.seen import results, strides_known
-    from torchlayout.sizes import MAYBE
+    from torchlayout.rules.seen import strides_known
 
     operand = case.operand()
     return (
         operand is not None
         and not case.weak
-        and any(result.exists is MAYBE and result.by_chance for result in results(case.outcome))
-        and strides_known(operand, case.facts)
+        and _exists_by_chance(case.outcome)
+        and (strides_known(operand, case.facts) or _whatever_its_rank(visit, case))
     )
+
+
+def _exists_by_chance(outcome: Outcome | Refused) -> bool:
+    from torchlayout.rules.seen import results
+    from torchlayout.sizes import MAYBE
+
+    return any(result.exists is MAYBE and result.by_chance for result in results(outcome))
+
+
+def _whatever_its_rank(visit: Visit, case: Case) -> bool:
+    """Whether that holds of a tensor of unknown rank also if it has only the dimensions that are known."""
+    from torchlayout.layouts import settle
+    from torchlayout.ops import Refused
+
+    operand = case.operand()
+    dims = settle(operand.layout, case.facts).dims if operand is not None else ()
+    if not dims or any(dim.stride is None for dim in dims):
+        return False
+    facts = case.facts.copy()
+    for dim in dims:
+        if dim.rest is not None:
+            facts.bind(dim.rest, ())
+    try:
+        return _exists_by_chance(visit.op.apply(case.bound, facts))
+    except (Refused, AssertionError):
+        return False
