@@ -5,13 +5,13 @@ Each handler gives the value of a call, or None where it is not known.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from typing import TYPE_CHECKING
 
 from torchlayout.interp import record
 from torchlayout.interp.frame import Frame
 from torchlayout.interp.state import State
-from torchlayout.interp.tensors import as_size, as_tensor
+from torchlayout.interp.tensors import as_size, as_tensor, is_number
 from torchlayout.interp.trace import Loop
 from torchlayout.interp.values import (
     Container,
@@ -177,30 +177,36 @@ def _int(arguments: Arguments, node: nodes.Call, st: State, fr: Frame) -> Value:
         return value
     if isinstance(value, float) and abs(value) < 2**62:
         return int(value)
-    if isinstance(value, Opaque) and value.kind in (None, "int") and value.name:
+    if isinstance(value, Opaque) and value.whole is not None:
+        return st.facts.normal(value.whole)
+    if isinstance(value, Opaque) and value.kind in (None, "int") and (value.name or value.size is not None):
         return as_size(value, st.facts)
-    if isinstance(value, Opaque) and value.kind == "number" and value.size is not None:
-        return st.facts.normal(value.size)
     return st.facts.symbols.atom((fr.place(node.span), "int"), None, None)
 
 
 def _extreme(kind: str) -> Handler:
     def pick(arguments: Arguments, node: nodes.Call, st: State, fr: Frame) -> Value:
+        place = fr.place(node.span)
         values = arguments.args
         if len(values) == 1:
             inner = iterate(values[0], st, fr, node.span)
-            if not isinstance(inner, Sequence):
-                return st.facts.symbols.atom((fr.place(node.span), kind), None, None)
-            values = list(inner.items)
+            values = list(inner.items) if isinstance(inner, Sequence) and "default" not in arguments.kwargs else []
         sizes = [as_size(value, st.facts) for value in values]
-        if not sizes or not all(isinstance(size, (int, Poly)) for size in sizes):
-            return st.facts.symbols.atom((fr.place(node.span), kind), None, None)
+        if "key" in arguments.kwargs or not sizes or not all(isinstance(size, (int, Poly)) for size in sizes):
+            return Opaque((place, kind))
         result = sizes[0]
         for size in sizes[1:]:
             result = st.facts.extreme(kind, result, size)
-        return result
+        return _if_ints(result, values, place)
 
     return pick
+
+
+def _if_ints(result: int | Poly, values: list[Value], place: Hashable) -> Value:
+    """What a function gives for ints, where some of its arguments may be tensors."""
+    if isinstance(result, Poly) and any(isinstance(value, Opaque) and value.kind is None for value in values):
+        return Opaque((place, "if ints"), size=result)
+    return result
 
 
 def product_of(sequence: Sequence, st: State) -> Value | None:
@@ -261,14 +267,14 @@ def _setattr(arguments: Arguments, node: nodes.Call, st: State, fr: Frame) -> Va
 
 
 def _sum(arguments: Arguments, node: nodes.Call, st: State, fr: Frame) -> Value:
-    value = st.load(arguments.args[0]) if arguments.args else None
+    value = st.load(arguments.args[0]) if len(arguments.args) == 1 and not arguments.kwargs else None
     if isinstance(value, Sequence):
         sizes = [as_size(item, st.facts) for item in value.items]
         if all(isinstance(size, (int, Poly)) for size in sizes):
             total: int | Poly = 0
             for size in sizes:
                 total = total + size
-            return total
+            return _if_ints(total, list(value.items), fr.place(node.span))
     return None
 
 
@@ -353,6 +359,20 @@ def _number(arguments: Arguments, node: nodes.Call, st: State, fr: Frame) -> Val
     return value if isinstance(value, float) else Opaque((fr.place(node.span), "number"), kind="number")
 
 
+def _rounded(name: str) -> Handler:
+    """`abs(x)`, `round(x)`: of a tensor, a tensor."""
+
+    def compute(arguments: Arguments, node: nodes.Call, st: State, fr: Frame) -> Value:
+        from torchlayout.interp.calls import Arguments, call_method
+
+        value = arguments.args[0] if arguments.args else None
+        if isinstance(value, Tensor) or (isinstance(value, Opaque) and value.kind in ("tensor", "ndarray")):
+            return call_method(value, name, Arguments(arguments.args[1:], arguments.kwargs), node, None, st, fr)
+        return Opaque((fr.place(node.span), "number"), kind="number" if is_number(value) else None)
+
+    return compute
+
+
 def _slice(arguments: Arguments, node: nodes.Call, st: State, fr: Frame) -> Value:
     from torchlayout.interp.values import Slice
 
@@ -397,7 +417,8 @@ BUILTIN_CALLS: dict[str, Handler] = {
     "builtins.slice": _slice, "torch.is_tensor": _is_tensor, "torch.jit.annotate": lambda a, n, s, f: (
         a.args[1] if len(a.args) == 2 else None
     ), "typing.cast": lambda a, n, s, f: a.args[1] if len(a.args) == 2 else None,
-    "torch.Size": _as("tuple"), "builtins.float": _number, "builtins.abs": _number, "builtins.round": _number,
+    "torch.Size": _as("tuple"), "builtins.float": _number, "builtins.abs": _rounded("abs"),
+    "builtins.round": _rounded("round"),
     "math.sqrt": _number, "math.log": _number, "math.exp": _number, "math.pow": _number, "math.log2": _number,
     "math.cos": _number, "math.sin": _number, "time.time": _number, "copy.copy": _copy,
     "builtins.next": _next,

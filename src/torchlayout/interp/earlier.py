@@ -90,9 +90,14 @@ class Carried:
         return value
 
     def _opaque(self, value: Opaque, at: tuple[Hashable, ...], facts: Facts) -> Opaque:
-        if value.size is not None:
-            size = self._size(value.size, self._renaming(value.size.atoms(), at, facts))
-            value = replace(value, size=size) if isinstance(size, Poly) else value
+        size, whole = (
+            None if known is None else self._size(known, self._renaming(known.atoms(), at, facts))
+            for known in (value.size, value.whole)
+        )
+        if isinstance(size, Poly):
+            value = replace(value, size=size)
+        if isinstance(whole, Poly):
+            value = replace(value, whole=whole)
         if not self.is_made(value.key):
             return value
         return replace(value, key=self._earlier(value.key, at), name=_name(value.name))

@@ -180,9 +180,7 @@ def binary(op: str, left: Value, right: Value, node: nodes.Binary | nodes.AugAss
         return join_all(options, fr.place(node.span))
     value = arithmetic(op, left, right, st, fr.place(node.span))
     sides = (left, right)
-    unsure = any(isinstance(s, Opaque) and s.kind is None for s in sides) and not any(
-        isinstance(s, Poly) for s in sides
-    )
+    unsure = any(isinstance(s, Opaque) and s.kind is None for s in sides)
     if value is not None and not (isinstance(value, Poly) and unsure):
         return value
     if op == "@" and fr.unit is not None and isinstance(left, Opaque) and isinstance(right, Opaque):

@@ -7,7 +7,7 @@ from collections.abc import Callable, Hashable
 from typing import Any
 
 from torchlayout.interp.state import State
-from torchlayout.interp.tensors import as_size, note_int
+from torchlayout.interp.tensors import as_size, is_number, note_int
 from torchlayout.interp.values import (
     MAX_WEIGHT,
     Class,
@@ -54,18 +54,15 @@ def arithmetic(op: str, left: Value, right: Value, st: State, key: Hashable) -> 
         found = _sizes(op, left, right, st)
         if found is not None:
             return found
-    if all(_is_number(side) or _may_be_int(side) for side in (left, right)):
+    if all(is_number(side) or _may_be_int(side) for side in (left, right)):
         if op in ("/", "**") or any(
             isinstance(s, float) or getattr(s, "kind", None) == "number" for s in (left, right)
         ):
             whole = _sizes("//", left, right, st) if op == "/" else None
-            return Opaque((key, "number"), kind="number", size=whole if isinstance(whole, Poly) else None)
+            kind = "number" if all(map(is_number, (left, right))) else None
+            weak = not (isinstance(left, Opaque) and not left.weak)
+            return Opaque((key, "number"), None, weak, kind=kind, whole=whole if isinstance(whole, Poly) else None)
     return None
-
-
-def _is_number(value: Value) -> bool:
-    """A number, known or not, and surely no tensor."""
-    return isinstance(value, (int, float, Poly)) or (isinstance(value, Opaque) and value.kind in ("number", "int"))
 
 
 def _numbers(op: str, left: Any, right: Any) -> Value | None:

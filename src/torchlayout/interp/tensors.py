@@ -25,6 +25,7 @@ from torchlayout.interp.values import (
     Union_,
     Value,
     join_all,
+    join_tensors,
     objects,
 )
 from torchlayout.interp.values import Sequence as SequenceValue
@@ -277,7 +278,7 @@ def _resolve(value: Any, kind: str, facts: Facts) -> Any:
         if isinstance(inner, Tensor):
             return UNKNOWN if kind in ("int", *_INTS) else inner
         if kind == "Tensor":
-            return as_tensor(inner, facts) or UNKNOWN
+            return _operand(inner, facts) or UNKNOWN
         if kind in (SHAPE, DIMS) and isinstance(inner, Opaque) and may_be_list(inner, facts):
             return facts.symbols.rest(("items", inner.key)) if kind == SHAPE else UNKNOWN
         if kind == "int":
@@ -297,6 +298,22 @@ def _resolve(value: Any, kind: str, facts: Facts) -> Any:
     if isinstance(value, slice):
         return slice(*(_resolve(part, "int", facts) for part in (value.start, value.stop, value.step)))
     return value
+
+
+def _operand(value: Value, facts: Facts) -> Tensor | None:
+    """What a parameter that takes tensors makes of a value. Where it may be a number, that is one more alternative, for
+    a number leaves the layout to the other operands."""
+    tensor = as_tensor(value, facts)
+    if tensor is None or not isinstance(value, Union_) or not any(map(is_number, value.choices)):
+        return tensor
+    scalar = (Operand(contiguous(()), numpy=tensor.numpy),)
+    number = Tensor(scalar, scalar, ("number", tensor.ident), frozenset())
+    return join_tensors(tensor, number, ("operand", tensor.ident))
+
+
+def is_number(value: Value) -> bool:
+    """A number, known or not, and surely no tensor."""
+    return isinstance(value, (int, float, Poly)) or (isinstance(value, Opaque) and value.kind in ("number", "int"))
 
 
 def _as_assumed(value: Any, facts: Facts) -> Any:

@@ -47,8 +47,9 @@ class Opaque:
     strided: bool = False
     """Nothing is assumed of its layout: an operator of the table made it, and could not tell."""
     size: Poly | None = None
-    """What it is if it turns out to be an int: of `n * d`, where both may be ints or tensors, the product; of a
-    quotient `n / d`, a number, what `int` makes of it."""
+    """What it is if it turns out to be an int: of `n * d`, where both may be ints or tensors, the product."""
+    whole: Poly | None = None
+    """What `int` makes of it if it is a number: of `n / d` the whole part."""
 
 
 @struct(frozen=True, slots=True)
