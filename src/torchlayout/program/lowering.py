@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from torchlayout.program import nodes
 from torchlayout.program.depth import CannotLower, first_line
 from torchlayout.program.outline import Entry
+from torchlayout.program.repeated import Repeated
 from torchlayout.program.slicing import kept_lines
 from torchlayout.structs import replace
 
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 MAX_CHARACTERS = 1_000_000
 """Text that is parsed at one time: about one second of libcst."""
 
+_REPEATED = Repeated()
 _FORM_FEED = re.compile(r"^[ \t\f]*\f", re.MULTILINE)
 
 
@@ -99,11 +101,17 @@ def _lower_lines(unit: Unit, pieces: list[tuple[int, int]]) -> nodes.Block:
         text = _without_form_feeds(text, lines, shifts)
     if len(text) > MAX_CHARACTERS:
         raise CannotLower(f"line {lines[0]}: {len(text)} characters at one time")
-    if text[0] in " \t":
+    indented = text[0] in " \t"
+    if indented:
         text = "if 1:\n" + text
         lines.insert(0, lines[0])
-        return _parse(text, lines, shifts, indented=True)
-    return _parse(text, lines, shifts, indented=False)
+    if shifts:  # then columns too depend on more than the text
+        return _parse(text, lines, shifts, indented=indented)
+    block = _REPEATED.find(text, lines)
+    if block is None:
+        block = _parse(text, lines, shifts, indented=indented)
+        _REPEATED.keep(text, lines, block)
+    return block
 
 
 def _ended(text: str) -> str:
