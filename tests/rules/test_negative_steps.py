@@ -82,3 +82,17 @@ def test_a_parameter_that_is_made_an_array_may_be_reversed() -> None:
     )
     assert run(source).error is None
     assert not torchlayout.check(function_alone(source))
+
+
+def test_the_reversal_is_named_whatever_came_after_it() -> None:
+    source = """\
+import numpy as np
+import torch
+
+image = np.zeros((4, 5, 3))[:, :, ::-1]
+image = image.transpose(2, 0, 1)
+torch.from_numpy(image[None])
+"""
+    (finding,) = torchlayout.check(source)
+    assert finding.code == "LAY104"
+    assert "made so by `np.zeros((4, 5, 3))[:, :, ::-1]` on line 4" in finding.message

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from torchlayout.rules.base import Example, Rule
 
 if TYPE_CHECKING:
-    from torchlayout.interp.trace import Case, Site, Visit
+    from torchlayout.interp.trace import Case, Origin, Site, Visit
     from torchlayout.rules.finding import Finding, Fix
     from torchlayout.rules.seen import Seen
 
@@ -160,12 +161,22 @@ torch.tensor(2)
             message = f"indexing raises{path}: a tensor cannot be sliced with a negative step; use `flip`, which copies"
         else:
             strides = tell.bracketed(tell.stride_texts(operand, case.facts)) if operand is not None else "negative"
+            made = tell.made_by(_reversal(origin), here)
             message = (
                 f"`{site.name}` raises{path}{tell.on_path(visit, here)}: the array has strides {strides}, in elements"
-                f"{tell.made_by(origin, here)}, and torch has no negative ones; copy it on the NumPy side (`.copy()`)"
+                f"{made}, and torch has no negative ones; copy it on the NumPy side (`.copy()`)"
             )
         related = tell.history(origin, here, site.span) + tell.called_from(visit.caller, here)
         return Finding(self.code, message, site.span, related, _copied(seen, site))
+
+
+_REVERSES = re.compile(r"::\s*-|flip|rot90")
+
+
+def _reversal(origin: Origin | None) -> Origin | None:
+    """The latest step that turned a dimension round, whatever was done to the array afterwards."""
+    steps = origin.steps() if origin is not None else iter(())
+    return next((step for step in steps if _REVERSES.search(step.text)), origin)
 
 
 OF_BOTH = frozenset(
