@@ -5,6 +5,7 @@ from __future__ import annotations
 from torchlayout.interp import record, shapes
 from torchlayout.interp.conditions import forget_attribute
 from torchlayout.interp.definitions import member
+from torchlayout.interp.forgetting import forget
 from torchlayout.interp.frame import Frame
 from torchlayout.interp.gathering import Maker
 from torchlayout.interp.operate import read_attribute
@@ -200,6 +201,8 @@ def set_attribute(value: Value, name: str, new: Value, span: Span, st: State, fr
     """`value.name = new`."""
     record.use(fr, st.tensors_in(new), "stored", name, None, span)
     forget_attribute(name, st)
+    if isinstance(value, Opaque):  # whose methods may change what it holds
+        forget([new], st, fr, span)
     if isinstance(value, (Instance, Module)):
         attributes = st.heap.get(value.ref)
         before = attributes if isinstance(attributes, Dictionary) else Dictionary({})

@@ -9,6 +9,7 @@ from collections.abc import Callable, Hashable
 from typing import TYPE_CHECKING
 
 from torchlayout.interp import record
+from torchlayout.interp.forgetting import forget
 from torchlayout.interp.frame import Frame
 from torchlayout.interp.state import State
 from torchlayout.interp.tensors import as_size, as_tensor, is_number
@@ -50,6 +51,8 @@ def iterate(value: Value, st: State, fr: Frame, span: nodes.Span) -> Value:
         return iterate(value.items, st, fr, span)
     if isinstance(value, Sequence) and any(isinstance(item, Rest) for item in value.items):
         return Many(st.facts.symbols.atom((fr.place(span), "size")), "tuple")
+    if is_sequence(value) and value.kind == "set":  # in some order
+        return Many(join_all(items_of(value), (fr.place(span), "item")), "tuple")
     if is_sequence(value):
         return value
     if isinstance(value, Dictionary):
@@ -77,6 +80,10 @@ def _first_item(tensor: Tensor, st: State, fr: Frame, span: nodes.Span) -> Value
 
 def _len(arguments: Arguments, node: nodes.Call, st: State, fr: Frame) -> Value:
     value = st.load(arguments.args[0]) if arguments.args else None
+    if isinstance(value, Sequence) and value.kind == "set":
+        value = set(value.items) if all(isinstance(item, (str, int)) for item in value.items) else None
+    if isinstance(value, set):
+        return len(value)
     if isinstance(value, Sequence):
         rests = [item for item in value.items if isinstance(item, Rest)]
         if not rests:
@@ -99,7 +106,9 @@ def _len(arguments: Arguments, node: nodes.Call, st: State, fr: Frame) -> Value:
     if isinstance(value, str):
         return len(value)
     if isinstance(value, Opaque):
-        return st.facts.symbols.atom(("len", value.key), f"len({value.name})" if value.name else None)
+        since = st.heap.get(("items", value.key))
+        key, name = (since.key, None) if isinstance(since, Opaque) else (value.key, value.name)
+        return st.facts.symbols.atom(("len", key), f"len({name})" if name else None)
     return st.facts.symbols.atom((fr.place(node.span), "len"))
 
 
@@ -145,28 +154,40 @@ def _as(kind: str) -> Handler:
             loaded = st.load(arguments.args[0])
             if isinstance(loaded, Sequence) and loaded.kind == "size":
                 part = loaded
-            sizes = isinstance(part, Sequence) and any(isinstance(item, Rest) for item in part.items)
+            sizes = kind == "tuple" and isinstance(part, Sequence) and any(isinstance(i, Rest) for i in part.items)
             made = Sequence("size" if sizes else kind, part.items) if isinstance(part, Sequence) else part
             if isinstance(made, Many):
                 made = Many(made.item, kind)
-        return st.hold(("list", fr.place(node.span)), made) if kind == "list" and made.kind != "size" else made
+        return made if kind == "tuple" else st.hold(("list", fr.place(node.span)), made)
 
     return convert
 
 
+def _sorted(arguments: Arguments, node: nodes.Call, st: State, fr: Frame) -> Value:
+    part = iterate(arguments.args[0], st, fr, node.span) if arguments.args else None
+    known = isinstance(part, Sequence) and all(type(item) is int for item in part.items)
+    if isinstance(part, Sequence) and known and not arguments.kwargs:
+        made: Value = Sequence("list", tuple(sorted(part.items)))
+    else:
+        items = items_of(part) if part is not None else []
+        made = Many(join_all(items, (fr.place(node.span), "item")), "list")
+    return st.hold(("list", fr.place(node.span)), made)
+
+
 def _dict(arguments: Arguments, node: nodes.Call, st: State, fr: Frame) -> Value:
-    items = dict(arguments.kwargs)
-    rest: Value | None = Opaque((fr.place(node.span), "rest")) if arguments.open_kwargs else None
-    maybe: frozenset[object] = frozenset()
-    if arguments.args:
-        given = st.load(arguments.args[0])
-        if isinstance(given, Dictionary):
-            maybe = given.maybe - items.keys()
-            items = {**given.items, **items}
-            rest = given.rest
-        else:
-            rest = Opaque((fr.place(node.span), "rest"))
-    return st.hold(("dict", fr.place(node.span)), Dictionary(items, rest, maybe))
+    place = fr.place(node.span)
+    return st.hold(("dict", place), updated(Dictionary({}), arguments, place, st))
+
+
+def updated(before: Dictionary, arguments: Arguments, place: Hashable, st: State) -> Dictionary:
+    """What `update(...)` with these arguments, those of `dict(...)`, makes of a dict."""
+    unknown = Dictionary({}, Opaque((place, "rest")))
+    for value in arguments.args[:1]:
+        given = st.load(value)
+        before = before.overlaid(given if isinstance(given, Dictionary) else unknown, (place, "given"))
+    if arguments.open_kwargs:
+        before = before.overlaid(unknown, (place, "open"))
+    return before.overlaid(Dictionary(arguments.kwargs), place)
 
 
 def _int(arguments: Arguments, node: nodes.Call, st: State, fr: Frame) -> Value:
@@ -193,7 +214,7 @@ def _extreme(kind: str) -> Handler:
             values = list(inner.items) if isinstance(inner, Sequence) and "default" not in arguments.kwargs else []
         sizes = [as_size(value, st.facts) for value in values]
         if "key" in arguments.kwargs or not sizes or not all(isinstance(size, (int, Poly)) for size in sizes):
-            return Opaque((place, kind))
+            return Opaque((place, kind), kind="number" if values and all(map(is_number, values)) else None)
         result = sizes[0]
         for size in sizes[1:]:
             result = st.facts.extreme(kind, result, size)
@@ -263,6 +284,8 @@ def _setattr(arguments: Arguments, node: nodes.Call, st: State, fr: Frame) -> Va
 
     if len(arguments.args) == 3 and isinstance(arguments.args[1], str):
         set_attribute(arguments.args[0], arguments.args[1], arguments.args[2], node.span, st, fr)
+    elif arguments.args:
+        forget(arguments.args[:1], st, fr, node.span, everything=True)
     return None
 
 
@@ -406,7 +429,7 @@ def _computing(handler: Handler) -> Handler:
 BUILTIN_CALLS: dict[str, Handler] = {
     "builtins.len": _len, "builtins.range": _range, "builtins.zip": _zip, "builtins.enumerate": _enumerate,
     "builtins.reversed": _reversed, "builtins.tuple": _as("tuple"), "builtins.list": _as("list"),
-    "builtins.set": _as("set"), "builtins.sorted": _as("list"), "builtins.iter": _same, "builtins.dict": _dict,
+    "builtins.set": _as("set"), "builtins.sorted": _sorted, "builtins.iter": _same, "builtins.dict": _dict,
     "collections.OrderedDict": _dict, "builtins.int": _int, "builtins.min": _extreme("min"),
     "builtins.max": _extreme("max"), "math.prod": _product, "numpy.prod": _product, "builtins.map": _map,
     "builtins.isinstance": _isinstance, "builtins.getattr": _getattr, "builtins.setattr": _setattr,

@@ -67,7 +67,7 @@ def evaluate_arguments(node: nodes.Call, st: State, fr: Frame) -> Arguments:
         value = evaluate(arg.value, st, fr)
         if arg.star == 1:
             inner = st.load(value)
-            if isinstance(inner, Sequence):
+            if isinstance(inner, Sequence) and inner.kind != "set":
                 found.args.extend(inner.items)
             else:
                 found.open_args = True
@@ -75,8 +75,9 @@ def evaluate_arguments(node: nodes.Call, st: State, fr: Frame) -> Arguments:
         elif arg.star == 2:
             inner = st.load(value)
             if isinstance(inner, Dictionary):
-                found.kwargs.update({k: v for k, v in inner.items.items() if isinstance(k, str)})
-                found.open_kwargs = found.open_kwargs or inner.rest is not None
+                sure = {k: v for k, v in inner.items.items() if isinstance(k, str) and k not in inner.maybe}
+                found.kwargs.update(sure)
+                found.open_kwargs = found.open_kwargs or inner.rest is not None or bool(inner.maybe)
             else:
                 found.open_kwargs = True
         elif arg.keyword is not None:
@@ -118,7 +119,9 @@ def call_value(
     if isinstance(callee, (Function, BoundFunction)):
         return call_linted(callee, arguments, node.span, st, fr, loop)
     if isinstance(callee, Class):
-        return instantiate(callee, arguments.args, arguments.kwargs, arguments.open_kwargs, node.span, st, fr)
+        args = [] if arguments.open_args else arguments.args
+        open_ended = arguments.open_args or arguments.open_kwargs
+        return instantiate(callee, args, arguments.kwargs, open_ended, node.span, st, fr)
     if isinstance(callee, Instance):
         return call_instance(callee, arguments, node, st, fr)
     if isinstance(callee, Module):
@@ -176,7 +179,10 @@ def call_path(path: str, arguments: Arguments, node: nodes.Call, st: State, fr: 
             text = describe(node)
             name = path.rpartition(".")[2]
             receiver = node.args[0].value if node.args and not node.args[0].star else None
-            value = operate(fr, st, rows, arguments.args, arguments.kwargs, node.span, name, "function", receiver, text)
+            value = operate(
+                fr, st, rows, arguments.args, arguments.kwargs, node.span, name, "function", receiver, text,
+                arguments.open_kwargs,
+            )  # fmt: skip
             return Opaque((fr.place(node.span), "call"), kind="tensor") if value is None else value
     row = find_module(path)
     if row is not None:

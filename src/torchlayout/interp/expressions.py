@@ -97,7 +97,7 @@ def evaluate_items(items: tuple[nodes.Expr, ...], st: State, fr: Frame) -> tuple
             values.append(evaluate(item, st, fr))
             continue
         inner = st.load(evaluate(item.value, st, fr))
-        if isinstance(inner, SequenceValue):
+        if isinstance(inner, SequenceValue) and inner.kind != "set":
             values.extend(inner.items)
         elif isinstance(inner, Dictionary) and inner.rest is None:
             values.extend(inner.items)
@@ -115,29 +115,25 @@ def _sequence(node: nodes.Sequence, st: State, fr: Frame) -> Value:
         made: Value = SequenceValue(node.kind, tuple(values))
     else:
         made = Many(join_all(values, (fr.place(node.span), "items")), node.kind)
-    return st.hold(("list", fr.place(node.span)), made) if node.kind == "list" else made
+    return made if node.kind == "tuple" else st.hold(("list", fr.place(node.span)), made)
 
 
 def _mapping(node: nodes.Mapping, st: State, fr: Frame) -> Value:
-    items: dict[Any, Value] = {}
-    rest: Value | None = None
+    made = Dictionary({})
     for key, item in node.items:
         value = evaluate(item, st, fr)
         if key is None:
             inner = st.load(value)
-            if isinstance(inner, Dictionary):
-                items.update(inner.items)
-                rest = inner.rest if inner.rest is not None else rest
-            else:
-                rest = Opaque((fr.place(node.span), "rest"))
+            unknown = Dictionary({}, Opaque((fr.place(node.span), "rest")))
+            made = made.overlaid(inner if isinstance(inner, Dictionary) else unknown, fr.place(node.span))
             continue
         name = evaluate(key, st, fr)
         record.use(fr, st.tensors_in(name), "contained", "key", None, node.span)
         if isinstance(name, (str, int, bool)):
-            items[name] = value
-        else:
-            rest = value if rest is None else join(rest, value, (fr.place(node.span), "rest"))
-    return st.hold(("dict", fr.place(node.span)), Dictionary(items, rest))
+            made = made.put(name, value)
+        else:  # which may be one of the keys before it
+            made = made.overlaid(Dictionary({}, value), fr.place(node.span))
+    return st.hold(("dict", fr.place(node.span)), made)
 
 
 def _slice(node: nodes.Slice, st: State, fr: Frame) -> Value:
@@ -372,23 +368,32 @@ def take(value: Value, index: Value, node: nodes.Subscript, st: State, fr: Frame
     if isinstance(index, Union_):
         return join_all([take(value, choice, node, st, fr) for choice in index.choices], fr.place(node.span))
     if isinstance(value, SequenceValue):
-        return _take_item(value, index, unknown, st)
+        return _own_list(_take_item(value, index, unknown, st), node, st, fr)
     if isinstance(value, Many):
         if isinstance(index, Slice):
-            return Many(value.item, value.kind)
+            return _own_list(Many(value.item, value.kind), node, st, fr)
         return one_of_many(value.item, fr.place(node.span))
     if isinstance(value, Dictionary):
         if isinstance(index, (str, int)) and index in value.items:
             return value.items[index]
+        if isinstance(index, (Opaque, Poly)):
+            found = [*value.items.values(), *([] if value.rest is None else [value.rest])]
+            return join_all(found, unknown.key) if found else unknown
         return value.rest if value.rest is not None else unknown
     if isinstance(value, Container):
         inner = take(st.load(value.items), index, node, st, fr)
-        return Container(value.kind, inner, (value.ref, "part")) if is_sequence(inner) else inner
+        return Container(value.kind, inner, (value.ref, "part")) if is_sequence(st.load(inner)) else inner
     if isinstance(value, Opaque):
         return _take_opaque(value, index, node, st, fr, unknown)
     if isinstance(value, str) and isinstance(index, int):
         return Opaque((fr.place(node.span), "character"), kind="str")
     return unknown
+
+
+def _own_list(part: Value, node: nodes.Subscript, st: State, fr: Frame) -> Value:
+    """A slice of a list is another list."""
+    is_list = is_sequence(part) and part.kind == "list"
+    return st.hold(("list", fr.place(node.span)), part) if is_list else part
 
 
 def _take_item(value: SequenceValue, index: Value, unknown: Opaque, st: State) -> Value:

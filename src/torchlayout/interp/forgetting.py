@@ -15,7 +15,9 @@ from torchlayout.interp.values import (
     Many,
     Module,
     Opaque,
+    Sequence,
     Tensor,
+    Union_,
     Value,
     choices,
     is_sequence,
@@ -24,19 +26,37 @@ from torchlayout.interp.values import (
 )
 from torchlayout.program.nodes import Span
 
+MAX_NESTED = 4
+"""Lists, dicts and objects inside one another whose contents a call may change."""
+
 
 def forget(values: list[Value], st: State, fr: Frame, span: Span, *, everything: bool = False) -> None:
-    """A callee that is not followed may change the lists, dicts and objects that it is given.
+    """A callee that is not followed may change the lists, dicts and objects that it is given, and those in them.
 
     Of objects only tensors are forgotten; with `everything`, all that is no module.
     """
-    for value in values:
+    place = fr.place(span)
+    pending = [(value, MAX_NESTED) for value in values]
+    seen: set[Hashable] = set()
+    while pending:
+        value, depth = pending.pop()
         for choice in choices(value):
-            if isinstance(choice, Held):
-                place = fr.place(span)
-                forget_items(choice, Opaque((place, "changed", choice.ref)), place, st)
-            elif isinstance(choice, Instance):
-                forget_attributes(choice, st, fr, span, everything=everything)
+            if isinstance(choice, (Held, Instance)) and choice.ref not in seen:
+                seen.add(choice.ref)
+                if depth:
+                    pending.extend((item, depth - 1) for item in _inside(st.heap.get(choice.ref), (Held,)))
+                if isinstance(choice, Held):
+                    forget_items(choice, Opaque((place, "changed", choice.ref)), place, st)
+                else:
+                    forget_attributes(choice, st, fr, span, everything=everything)
+            elif depth:
+                pending.extend((item, depth - 1) for item in _inside(choice, (Held, Instance)))
+
+
+def _inside(value: Value, kinds: tuple[type, ...]) -> list[Value]:
+    """What a container holds that may be changed in place, or may hold such."""
+    items = value.items.values() if isinstance(value, Dictionary) else items_of(value)
+    return [item for item in items if isinstance(item, (*kinds, Union_, Sequence, Many))]
 
 
 def forget_items(value: Held, unknown: Opaque, key: Hashable, st: State) -> None:

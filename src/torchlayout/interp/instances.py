@@ -51,7 +51,7 @@ def instantiate(
     """`Cls(...)`."""
     ref = ("object", fr.place(span), cls.name)
     if "typing.NamedTuple" in cls.outside_bases() or _is_dataclass(cls):
-        made = _record_object(cls, args, kwargs, ref, span, st, fr)
+        made = _record_object(cls, args, kwargs, open_ended, ref, span, st, fr)
         if made is not None:
             return made
     instance = Instance(cls, ref)
@@ -94,7 +94,14 @@ def _field_names(cls: Class) -> list[str]:
 
 
 def _record_object(
-    cls: Class, args: list[Value], kwargs: Mapping[str, Value], ref: Any, span: Span, st: State, fr: Frame
+    cls: Class,
+    args: list[Value],
+    kwargs: Mapping[str, Value],
+    open_ended: bool,
+    ref: Any,
+    span: Span,
+    st: State,
+    fr: Frame,
 ) -> Value | None:
     names = _field_names(cls)
     if len(args) > len(names):
@@ -103,7 +110,7 @@ def _record_object(
     items.update({name: value for name, value in kwargs.items() if name in names})
     for name in names:
         if name not in items:
-            default = member(cls, name, fr.run)
+            default = None if open_ended else member(cls, name, fr.run)
             items[name] = Opaque((ref, name)) if default is None else default
     record.use(fr, [t for v in items.values() for t in st.tensors_in(v)], "contained", cls.name, None, span)
     if "typing.NamedTuple" in cls.outside_bases():
@@ -188,7 +195,7 @@ def call_module(module: Module, arguments: Arguments, node: nodes.Call, st: Stat
     place = fr.place(node.span)
     args = [to_argument(value, st) for value in arguments.args]
     kwargs = {name: to_argument(value, st) for name, value in arguments.kwargs.items()}
-    bound = None if arguments.open_args else row.bind_forward(args, kwargs)
+    bound = None if arguments.open_args or arguments.open_kwargs else row.bind_forward(args, kwargs)
     if bound is None:
         record.foreign_call(fr, row.name, node.span, arguments.args, arguments.kwargs, st)
         return Opaque((place, "call"))

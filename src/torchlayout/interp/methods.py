@@ -29,6 +29,7 @@ from torchlayout.interp.values import (
 from torchlayout.layouts import unknown_layout
 from torchlayout.ops import Operand, find_method
 from torchlayout.program import nodes
+from torchlayout.sizes import Rest
 
 if TYPE_CHECKING:
     from torchlayout.interp.calls import Arguments
@@ -87,8 +88,9 @@ def tensor_method(
             # the word of `reshape`, which `view` does not take: with the right one a strided tensor is refused still
             keywords = {"size" if word == "shape" else word: given for word, given in keywords.items()}
         value = operate(
-            fr, st, rows, [tensor, *arguments.args], keywords, node.span, name, "method", receiver_node, text
-        )
+            fr, st, rows, [tensor, *arguments.args], keywords, node.span, name, "method", receiver_node, text,
+            arguments.open_kwargs,
+        )  # fmt: skip
         if name in LAYOUT_CHANGING and not isinstance(value, Tensor):
             return forget_layout(tensor, st, fr, node)
         if value is not None:
@@ -193,7 +195,7 @@ def _list_method(
         if isinstance(inner, Sequence) and not in_loop and name in ("append", "add"):
             made: Value = Sequence(inner.kind, (*inner.items, new))
         else:
-            made = Many(join_all([*items_of(inner), new], (place, "item")), "list")
+            made = Many(join_all([*items_of(inner), new], (place, "item")), inner.kind)
         if isinstance(receiver, Held):
             st.heap[receiver.ref] = made
         return None
@@ -209,7 +211,8 @@ def _list_method(
             st.heap[receiver.ref] = made
         return None
     if name in ("pop", "popleft"):
-        if isinstance(inner, Sequence) and inner.items and not in_loop and (not args or _is_end(args[0])):
+        known = isinstance(inner, Sequence) and not any(isinstance(item, Rest) for item in inner.items)
+        if known and inner.items and not in_loop and (not args or _is_end(args[0])):
             first = name == "popleft" or (bool(args) and args[0] == 0)
             if isinstance(receiver, Held):
                 st.heap[receiver.ref] = Sequence(inner.kind, inner.items[1:] if first else inner.items[:-1])
@@ -220,10 +223,11 @@ def _list_method(
         return item
     if name in ("copy",):
         return st.hold(("list", place), inner)
-    if name in ("reverse", "sort", "clear", "remove"):
+    if name in ("reverse", "sort", "clear", "remove") or name.startswith("__"):
         if isinstance(receiver, Held):
-            st.heap[receiver.ref] = Many(join_all(items_of(inner), (place, "item")), "list")
-        return None
+            items = [*items_of(inner), *args] if name.startswith("__") else items_of(inner)
+            st.heap[receiver.ref] = Many(join_all(items, (place, "item")), "list")
+        return Opaque((place, name)) if name.startswith("__") else None
     if name == "numel" and isinstance(inner, Sequence):
         from torchlayout.interp.builtin_calls import product_of
 
@@ -282,20 +286,12 @@ def _dictionary_method(
     if name == "copy":
         return st.hold(("dict", place), inner)
     if name == "update" and isinstance(receiver, Held):
-        other = st.load(args[0]) if args else Dictionary(arguments.kwargs)
-        if isinstance(other, Dictionary):
-            rest = other.rest if inner.rest is None else inner.rest
-            items = dict(inner.items)
-            for key, value in other.items.items():
-                unsure = key in other.maybe and key in items
-                items[key] = join(items[key], value, (place, key)) if unsure else value
-            if other.rest is not None:
-                items = {k: join(v, other.rest, (place, k)) if k not in other.items else v for k, v in items.items()}
-            maybe = (inner.maybe - (other.items.keys() - other.maybe)) | (other.maybe - inner.items.keys())
-            st.heap[receiver.ref] = Dictionary(items, rest, maybe)
-        else:
-            st.heap[receiver.ref] = Dictionary({}, join_all([*everything, Opaque((place, "updated"))], place))
+        from torchlayout.interp.builtin_calls import updated
+
+        st.heap[receiver.ref] = updated(inner, arguments, place, st)
         return None
+    if name.startswith("__") and isinstance(receiver, Held):  # `d.__setitem__("x", y)`
+        st.heap[receiver.ref] = Dictionary({}, Opaque((place, "changed")))
     return Opaque((place, name))
 
 

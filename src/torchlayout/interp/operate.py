@@ -26,7 +26,7 @@ from torchlayout.interp.values import (
 )
 from torchlayout.interp.values import Sequence as SequenceValue
 from torchlayout.layouts import contiguous
-from torchlayout.ops import Alias, Op, Operand, Refused, attribute, index, select
+from torchlayout.ops import UNKNOWN, Alias, Op, Operand, Refused, attribute, index, select
 from torchlayout.program import nodes
 from torchlayout.program.nodes import Span
 from torchlayout.sizes import Facts
@@ -36,6 +36,9 @@ QUERIES = frozenset(
     {"size", "dim", "numel", "stride", "is_contiguous", "ndimension", "nelement", "item", "element_size"}
 )
 """Rows that only ask: they touch no memory, so they are no use of a copy."""
+
+PLACING = frozenset({"device", "dtype", "requires_grad", "pin_memory", "generator", "non_blocking"})
+"""Keywords that tell nothing of how a copy lies but the size of its elements."""
 
 
 def operate(
@@ -49,14 +52,22 @@ def operate(
     kind: str,
     receiver: nodes.Expr | None = None,
     text: str | None = None,
+    open_ended: bool = False,
 ) -> Value | None:
-    """The value of a call of an operator; None where no overload takes these arguments."""
+    """The value of a call of an operator; None where no overload takes these arguments.
+
+    `open_ended` tells that there are further keywords that are not known.
+    """
     arguments = [to_argument(value, st) for value in args]
     keywords = {key: to_argument(value, st) for key, value in kwargs.items()}
     found = select(rows, arguments, keywords)
     if found is None:
         return None
     row, bound = found
+    if open_ended:
+        given = {p.name for p in row.signature.parameters[: len(args)] if not p.keyword_only} | keywords.keys()
+        given |= PLACING if row.alias is Alias.FRESH else set()
+        bound = {key: value if key in given else UNKNOWN for key, value in bound.items()}
     if is_too_new(row, fr.run.options.target_torch_version):
         return None
     applied = apply_row(row, bound, st, fr.place(span), fr.site(span), text or name, fr.run.proving)

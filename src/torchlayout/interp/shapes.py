@@ -65,18 +65,20 @@ def item(shape: Shape, index: int, facts: Facts) -> Shape | None:
 
     The last size of a tensor of which so many dimensions are told from the front that the ends may meet is an unknown.
     """
+    found = reaching(shape, index, facts)
+    if found is None and index == -1:
+        last = last_size(settle_shape(shape, facts), facts)
+        return None if last is None else (last,)
+    return None if found is None else (found[index],)
+
+
+def reaching(shape: Shape, index: int, facts: Facts) -> Shape | None:
+    """The shape with a size of its own at `index`, a rest being split to reach it; None where that is not possible."""
     layout = unknown_strides(settle_shape(shape, facts))
-    if index >= 0:
-        found = with_leading(layout, index + 1, facts)
-    else:
-        found = with_trailing(layout, -index, facts)
-        if found is None and index == -1:
-            last = last_size(layout.shape, facts)
-            return None if last is None else (last,)
-    if found is None or not -len(found.shape) <= index < len(found.shape):
+    found = with_leading(layout, index + 1, facts) if index >= 0 else with_trailing(layout, -index, facts)
+    if found is None or not -len(found.shape) <= index < len(found.shape) or isinstance(found.shape[index], Rest):
         return None
-    extent = found.shape[index]
-    return None if isinstance(extent, Rest) else (extent,)
+    return found.shape
 
 
 def part(shape: Shape, lower: int | None, upper: int | None, facts: Facts) -> Shape | None:

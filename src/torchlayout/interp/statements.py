@@ -12,6 +12,7 @@ from typing import Any
 from torchlayout.interp import record
 from torchlayout.interp.definitions import local_class, make_function, rebound_names
 from torchlayout.interp.expressions import binary, evaluate, note_guards
+from torchlayout.interp.forgetting import forget
 from torchlayout.interp.frame import Frame
 from torchlayout.interp.guards import find_guard, find_statement_guard
 from torchlayout.interp.looping import run_for, run_while
@@ -102,7 +103,7 @@ def _aug_assign(node: nodes.AugAssign, st: State, fr: Frame) -> State:
     if isinstance(old, Opaque) and st.facts.symbols.knows_rest(old.key):
         old = as_tensor(old, st.facts) or old  # it has been used as a tensor
     new = evaluate(node.value, st, fr)
-    if isinstance(old, Tensor):
+    if isinstance(old, Tensor) and node.op != "@":  # which makes another
         record.write(fr, old, f"{node.op}=", node.span, st)
         record.use(fr, st.tensors_in(new), "operand", f"{node.op}=", "other", node.span)
         if isinstance(node.target, nodes.Subscript):
@@ -116,6 +117,8 @@ def _aug_assign(node: nodes.AugAssign, st: State, fr: Frame) -> State:
         call = nodes.Call(node.target, (), node.span)
         container_method(old, "extend", Arguments([new], {}), call, st, fr)
         return st
+    if isinstance(old, Held):
+        forget([old], st, fr, node.span)  # under whatever names
     bind_target(node.target, binary(node.op, old, new, node, st, fr), st, fr)
     return st
 

@@ -8,7 +8,7 @@ from torchlayout.interp import record, shapes
 from torchlayout.interp.assumptions import apply_to
 from torchlayout.interp.attributes import set_attribute
 from torchlayout.interp.builtin_calls import iterate
-from torchlayout.interp.forgetting import change_items, item_of
+from torchlayout.interp.forgetting import change_items, forget, item_of
 from torchlayout.interp.frame import Frame
 from torchlayout.interp.names import home_of
 from torchlayout.interp.operate import replace_everywhere
@@ -101,7 +101,7 @@ def _parts(
         if options:
             return [join_all(list(column), (place, i)) for i, column in enumerate(zip(*options, strict=True))]
     if isinstance(value, Sequence) and any(isinstance(item, Rest) for item in value.items):
-        found = _unpack_shape(value, count, star, names, st)
+        found = _unpack_shape(value, count, star, names, place, st)
         if found is not None:
             return found
     elif isinstance(value, Sequence):
@@ -110,7 +110,7 @@ def _parts(
             return items
         if star is not None and len(items) >= count - 1:
             after = count - star - 1
-            middle = Sequence("list", tuple(items[star : len(items) - after]))
+            middle = st.hold(("list", place), Sequence("list", tuple(items[star : len(items) - after])))
             return [*items[:star], middle, *items[len(items) - after :]]
     elif isinstance(value, Opaque) and value.key and isinstance(value.key, tuple) and value.key[-1] == "shape":
         shape = _of_rank(value.key[0], count, st, fr.run.proving) if star is None and len(value.key) == 2 else None
@@ -121,7 +121,8 @@ def _parts(
     elif isinstance(value, (Tensor, Many)) or (isinstance(value, Opaque) and value.kind == "tensor"):
         part = iterate(value, st, fr, target.span)
         item = join_all(items_of(part), (place, "item"))
-        return [Many(item, "list") if i == star else distinct(item, i, st) for i in range(count)]
+        rest = st.hold(("list", place), Many(item, "list"))
+        return [rest if i == star else distinct(item, i, st) for i in range(count)]
     if not isinstance(value, Opaque):
         return [Opaque((place, "part", i), name, True) for i, name in enumerate(names)]
     if star is None:  # the items that `value[0]`, `value[1]`, ... are
@@ -162,7 +163,7 @@ def distinct(item: Value, place: Hashable, st: State) -> Value:
 
 
 def _unpack_shape(
-    value: Sequence, count: int, star: int | None, names: list[str | None], st: State
+    value: Sequence, count: int, star: int | None, names: list[str | None], place: Hashable, st: State
 ) -> list[Value] | None:
     shape = tuple(value.items)
     if not all(isinstance(item, (int, Poly, Rest)) for item in shape):
@@ -178,7 +179,7 @@ def _unpack_shape(
     back = shapes.part(shape, -after, None, st.facts) if after else ()
     if front is None or back is None:
         return None
-    return [*front, Sequence("size", middle), *back]
+    return [*front, st.hold(("list", place), Sequence("list", middle)), *back]
 
 
 def _set_item(target: nodes.Subscript, value: Value, st: State, fr: Frame) -> None:
@@ -198,8 +199,8 @@ def _set_item(target: nodes.Subscript, value: Value, st: State, fr: Frame) -> No
         return
     if isinstance(holder, Opaque):
         record.possible_write(fr, holder, "[]=", target.span, st)
-        if isinstance(index, (int, str, Opaque)):
-            change_items(holder, fr.place(target.span), st)
+        change_items(holder, fr.place(target.span), st)
+        forget([value], st, fr, target.span)
     record.use(fr, st.tensors_in(value), "contained", "[]=", None, target.span)
     if not isinstance(holder, Held):
         return
@@ -212,9 +213,24 @@ def _set_item(target: nodes.Subscript, value: Value, st: State, fr: Frame) -> No
             rest = value if inner.rest is None else join(inner.rest, value, (place, "rest"))
             joined = {k: join(v, value, (place, k)) for k, v in inner.items.items()}
             st.heap[holder.ref] = Dictionary(joined, rest, inner.maybe)
-    elif isinstance(inner, Sequence) and isinstance(index, int) and -len(inner.items) <= index < len(inner.items):
-        items = list(inner.items)
-        items[index] = value
-        st.heap[holder.ref] = Sequence(inner.kind, tuple(items), inner.names)
     elif is_sequence(inner):
-        st.heap[holder.ref] = Many(join_all([*items_of(inner), value], (place, "item")), "list")
+        items = _with_item(inner, index, value, st)
+        if items is None:
+            st.heap[holder.ref] = Many(join_all([*items_of(inner), value], (place, "item")), "list")
+        else:
+            st.heap[holder.ref] = Sequence(inner.kind, items, inner.names)
+
+
+def _with_item(sequence: Value, index: Value, value: Value, st: State) -> tuple[Value, ...] | None:
+    """The items of a list with the one at `index` replaced; None where it cannot be told which one that is."""
+    if not isinstance(sequence, Sequence) or not isinstance(index, int):
+        return None
+    items: Shape | tuple[Value, ...] | None = sequence.items
+    if any(isinstance(item, Rest) for item in sequence.items):
+        sizes = all(isinstance(item, (int, Poly, Rest)) for item in sequence.items)
+        items = shapes.reaching(tuple(sequence.items), index, st.facts) if sizes else None
+    if items is None or not -len(items) <= index < len(items):
+        return None
+    changed = list(items)
+    changed[index] = value
+    return tuple(changed)

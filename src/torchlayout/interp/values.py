@@ -122,6 +122,19 @@ class Dictionary:
         """Where any of the items may have been taken out."""
         return Dictionary(self.items, self.rest, frozenset(self.items))
 
+    def overlaid(self, other: Dictionary, key: Hashable) -> Dictionary:
+        """`{**self, **other}`; `other` with a rest and no items is one of which nothing is known."""
+        items = dict(self.items)
+        for name, value in other.items.items():
+            unsure = name in other.maybe and name in items
+            items[name] = join(items[name], value, (key, name)) if unsure else value
+        if other.rest is not None:
+            items = {k: v if k in other.items else join(v, other.rest, (key, k)) for k, v in items.items()}
+        rests = [rest for rest in (self.rest, other.rest) if rest is not None]
+        rest = join_all(rests, (key, "rest")) if rests else None
+        maybe = (self.maybe - (other.items.keys() - other.maybe)) | (other.maybe - self.items.keys())
+        return Dictionary(items, rest, maybe)
+
     def __hash__(self) -> int:
         return hash(tuple(self.items))
 
@@ -453,5 +466,5 @@ def is_sequence(value: Value) -> bool:
 def items_of(value: Value) -> list[Value]:
     """The items of a sequence, each once."""
     if isinstance(value, Sequence):
-        return list(value.items)
+        return [Opaque(("item", i.key), kind="int") if isinstance(i, Rest) else i for i in value.items]
     return [value.item] if isinstance(value, Many) else []
