@@ -213,6 +213,17 @@ def test_explain_as_json_and_by_column(run: Run, folder: Path) -> None:
     assert value["origins"][0]["place"] == "line 3"
 
 
+def test_explain_of_what_raises(run: Run, folder: Path) -> None:
+    Path("a.py").write_text("import torch\n\ny = torch.randn(3, 4).t().view(12).contiguous()\n")
+    out = run("explain", "a.py:3:28").out
+    assert "torch.randn(3, 4).t().view(12)  (column 27): raises\n    LAY101 `view` always raises: no view" in out
+    assert "size" not in out.partition("raises")[0]
+    [value] = json.loads(run("explain", "a.py:3:28", "--output-format=json").out)
+    assert value["layout"] is None
+    assert [finding["code"] for finding in value["findings"]] == ["LAY101"]
+    assert "LAY201 `contiguous()` does nothing" in run("explain", "a.py:3").out
+
+
 def test_explain_of_symbolic_sizes(run: Run, folder: Path) -> None:
     Path("a.py").write_text(
         "import torch\n\ndef f(x: torch.Tensor):\n    B, T, C = x.shape\n    return x.transpose(1, 2).relu()\n"

@@ -107,7 +107,8 @@ def _as_object(report: Report, value: Explained) -> dict[str, Any]:
     return {
         "expression": value.text,
         "location": {"row": start.row, "column": start.column},
-        "layout": value.answer.layout,
+        "layout": None if value.raises else value.answer.layout,
+        "findings": [{"code": finding.code, "message": finding.message} for finding in value.reported],
         "origins": [
             {"message": related.message, "place": report.related_place(related)} for related in value.answer.related
         ],
@@ -119,21 +120,26 @@ def _print(report: Report, line: int, values: list[Explained], out: Out) -> None
     out.line(f"    {visible(report.shown_lines[line - 1].strip())}")
     for value in values:
         out.line()
-        layout = value.answer.layout or {}
         place = report.start(value.answer.span)
-        known = {"yes": "contiguous", "no": "not contiguous"}.get(
-            str(layout.get("contiguous")), "contiguous or not: unknown"
-        )
-        sure = (
-            ""
-            if layout.get("contiguous") == "unknown"
-            else (", proved" if layout.get("proved") else ", if the inputs are contiguous and no size is 1")
-        )
-        out.line(Segment(visible(value.text), "heading"), f"  (column {place.column}): {known}{sure}")
-        for row in _table(layout):
+        out.line(Segment(visible(value.text), "heading"), f"  (column {place.column}): {_summary(value)}")
+        for row in [] if value.raises else _table(value.answer.layout or {}):
             out.line(f"    {row}")
         for related in value.answer.related:
             out.line(f"    {related.message}, {report.related_place(related)}")
+        for finding in value.reported:
+            out.line(f"    {finding.code} {finding.message}")
+
+
+def _summary(value: Explained) -> str:
+    """In a few words: whether it is contiguous, and how sure that is."""
+    if value.raises:
+        return "raises"
+    layout = value.answer.layout or {}
+    contiguous = str(layout.get("contiguous"))
+    known = {"yes": "contiguous", "no": "not contiguous"}.get(contiguous)
+    if known is None:
+        return "contiguous or not: unknown"
+    return f"{known}, proved" if layout.get("proved") else f"{known}, if the inputs are contiguous and no size is 1"
 
 
 def _table(layout: dict[str, object]) -> list[str]:
