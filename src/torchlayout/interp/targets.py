@@ -121,8 +121,10 @@ def _parts(
     elif isinstance(value, (Tensor, Many)) or (isinstance(value, Opaque) and value.kind == "tensor"):
         part = iterate(value, st, fr, target.span)
         item = join_all(items_of(part), (place, "item"))
-        rest = st.hold(("list", place), Many(item, "list"))
-        return [rest if i == star else distinct(item, i, st) for i in range(count)]
+        found = [distinct(item, i, st) for i in range(count)]
+        if star is not None:
+            found[star] = st.hold(("list", place), Many(item, "list"))
+        return found
     if not isinstance(value, Opaque):
         return [Opaque((place, "part", i), name, True) for i, name in enumerate(names)]
     if star is None:  # the items that `value[0]`, `value[1]`, ... are
@@ -199,7 +201,8 @@ def _set_item(target: nodes.Subscript, value: Value, st: State, fr: Frame) -> No
         return
     if isinstance(holder, Opaque):
         record.possible_write(fr, holder, "[]=", target.span, st)
-        change_items(holder, fr.place(target.span), st)
+        if not isinstance(index, Sequence):  # which no list takes
+            change_items(holder, fr.place(target.span), st)
         forget([value], st, fr, target.span)
     record.use(fr, st.tensors_in(value), "contained", "[]=", None, target.span)
     if not isinstance(holder, Held):
