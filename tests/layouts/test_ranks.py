@@ -16,8 +16,9 @@ from torchlayout.layouts import (
     with_rank,
     with_trailing,
 )
-from torchlayout.layouts.ranks import next_to
-from torchlayout.sizes import YES, Facts, Rest, Size, single_atom
+from torchlayout.layouts.ranks import at_any_rank, ends_may_meet, last_size, learn_last_sizes, next_to
+from torchlayout.layouts.views import view
+from torchlayout.sizes import MAYBE, NO, YES, Facts, Rest, Size, single_atom
 
 
 @pytest.fixture
@@ -295,3 +296,121 @@ def test_names_of_sizes_are_told_by_their_unknowns(facts: Facts) -> None:
     size: Size = size_of(rest, -1, facts, "C")
     atom = single_atom(size)
     assert atom is not None and atom.least == 0 and atom.name == "C"
+
+
+# ---------------------------------------------------------------- dimensions known to be others
+def test_leading_dimensions_that_are_none_of_the_last(facts: Facts) -> None:
+    layout = tensor(facts, behind=1)
+    assert with_leading(layout, 3, facts) is None  # the third may be the last
+    found = with_leading(layout, 3, facts, apart=True)
+    assert said(found) == "x.size(0), x.size(1), x.size(2), *, 7"
+    assert found is not None
+    rest = the_rest(found)
+    assert rest is not None and not ends_may_meet(rest)
+    assert next_to(rest, facts) == ()
+    assert with_rank(found, 4, facts) is not None
+
+
+def test_ends_that_may_meet(facts: Facts) -> None:
+    found = with_leading(tensor(facts, behind=1), 2, facts)
+    assert found is not None
+    rest = the_rest(found)
+    assert rest is not None and ends_may_meet(rest)
+    assert ends_may_meet(facts.symbols.rest("apart"))
+    assert ends_may_meet(facts.symbols.rest(("other", "x", 1)))
+
+
+# ---------------------------------------------------------------- the last size of a tensor that may have more
+def last(layout: Layout, facts: Facts) -> Size:
+    found = last_size(layout.shape, facts)
+    assert found is not None
+    return found
+
+
+def test_the_last_size_has_the_name_of_the_tensor(facts: Facts) -> None:
+    layout = with_leading(tensor(facts), 3, facts)
+    assert layout is not None
+    size = last(layout, facts)
+    assert repr(size) == "x.size(-1)" and last(layout, facts) is size
+    assert repr(last(Layout((*layout.dims[:2], *layout.dims[3:])), facts)) == "?"  # dimension 2 was taken away
+    assert repr(last(Layout((layout.dims[0], layout.dims[2]._replace(size=5), *layout.dims[3:])), facts)) == "?"
+    other = contiguous((2, facts.symbols.rest("y", "y")))
+    assert repr(last(other, facts)) == "?"
+    nameless = with_leading(contiguous((facts.symbols.rest("z"),)), 2, facts)
+    assert nameless is not None and repr(last(nameless, facts)) == "?"
+
+
+def test_the_last_size_of_what_was_told_step_by_step(facts: Facts) -> None:
+    first = with_leading(tensor(facts), 1, facts)
+    assert first is not None
+    layout = with_leading(first, 3, facts)
+    assert layout is not None and repr(last(layout, facts)) == "x.size(-1)"
+
+
+def test_there_is_no_such_size(facts: Facts) -> None:
+    rest = facts.symbols.rest("x")
+    for shape in ((rest,), (2, 3), (rest, 3), (rest, rest), ()):
+        assert last_size(shape, facts) is None
+
+
+@pytest.mark.parametrize("rank", [2, 3, 4])
+def test_the_last_size_is_learnt_with_the_rank(rank: int, facts: Facts) -> None:
+    layout = with_leading(tensor(facts), 2, facts)
+    assert layout is not None
+    size = last(layout, facts)
+    assert learn_last_sizes((-1, size), facts)
+    known = with_rank(layout, rank, facts)
+    assert known is not None and facts.equal(size, known.sizes[-1]) is MAYBE
+    assert not learn_last_sizes((-1, size), facts)
+    assert facts.equal(size, known.sizes[-1]) is YES
+    assert not learn_last_sizes((-1, size), facts)
+
+
+def test_what_is_no_last_size_is_nothing_to_learn(facts: Facts) -> None:
+    rest = facts.symbols.rest("y")
+    sizes = [facts.symbols.atom(key) for key in ("n", ("last", 1), ("first", "y", 2))]
+    assert not learn_last_sizes((3, rest, *sizes), facts)
+    assert all(facts.normal(size) is size for size in sizes)
+
+
+def test_the_cases_of_what_may_be_at_the_end(facts: Facts) -> None:
+    layout = with_leading(tensor(facts), 2, facts)
+    assert layout is not None
+    before = facts.copy()
+    cases = at_any_rank(layout, facts)
+    assert [said(with_leading(layout, 0, case)) for case in cases] == [
+        "x.size(0), x.size(1)",
+        "x.size(0), x.size(1), ?",
+        "x.size(0), x.size(1), *, ?",
+    ]
+    assert facts.same_as(before)
+
+
+def test_a_view_to_the_last_size(facts: Facts) -> None:
+    """`x[:, :-1, :].view(-1, x.size(-1))`: refused at any rank."""
+    whole = with_leading(tensor(facts), 3, facts)
+    assert whole is not None
+    size = last(whole, facts)
+    sizes = (whole.dims[0], whole.dims[1]._replace(size=whole.dims[1].size - 1), *whole.dims[2:])
+    answer = view(Layout(sizes), (-1, size), facts.assumed_world)
+    assert answer is not None and answer.exists is NO
+    one = view(Layout(sizes), (-1, facts.symbols.atom("n")), facts.assumed_world)
+    assert one is not None and one.exists is MAYBE
+
+
+def test_a_view_to_the_last_size_that_works_at_some_rank(facts: Facts) -> None:
+    """`x[:, 0, :].view(-1, x.size(-1))` of three dimensions."""
+    whole = with_leading(tensor(facts), 3, facts)
+    assert whole is not None
+    part = Layout((whole.dims[0], *whole.dims[2:]))
+    answer = view(part, (-1, last(whole, facts)), facts.assumed_world)
+    assert answer is not None and answer.exists is MAYBE
+
+
+def test_a_view_of_unknown_shape(facts: Facts) -> None:
+    turned = Layout(tuple(reversed(contiguous((3, 4)).dims)))
+    wanted = facts.symbols.rest("y")
+    answer = view(turned, (wanted,), facts.assumed_world)
+    assert answer is not None and answer.exists is MAYBE  # it may be the shape that there is
+    packed = view(contiguous((3, 4)), (wanted,), facts.assumed_world)
+    assert packed is not None and packed.exists is YES
