@@ -10,6 +10,7 @@ from torchlayout.interp.frame import Frame
 from torchlayout.interp.gathering import Maker
 from torchlayout.interp.operate import read_attribute
 from torchlayout.interp.state import State, join_states
+from torchlayout.interp.stores import written_somewhere
 from torchlayout.interp.tensors import as_tensor
 from torchlayout.interp.values import (
     Bound,
@@ -59,9 +60,9 @@ def get_attribute(value: Value, name: str, span: Span, st: State, fr: Frame) -> 
         return value.items[value.names.index(name)]
     if isinstance(value, Class):
         found = member(value, name, fr.run)
-        if isinstance(found, Function) and found.kind == "class":
-            return BoundFunction(found, value)
-        return Opaque((fr.place(span), name)) if found is None else found
+        if isinstance(found, Function):
+            return BoundFunction(found, value) if found.kind == "class" else found
+        return Opaque((fr.place(span), name)) if found is None else _unless_written(found, value, name)
     if isinstance(value, Super):
         return _of_super(value, name, span, st, fr)
     return Bound(value, name, span)
@@ -159,11 +160,20 @@ def _of_class(value: Instance, name: str, span: Span, st: State, fr: Frame) -> V
             return call_function(found, [value], {}, span, st, fr)
         return BoundFunction(found, value.cls if found.kind == "class" else value)
     if found is not None:
-        return found
+        return _unless_written(found, value.cls, name)
     path = value.path or "self"
+    if name == "__dict__":  # by which any attribute may be set
+        forget([value], st, fr, span, everything=True)
     if name == "training":
         return Opaque((value.ref, name), f"{path}.training", True, None, "bool")
     return Opaque((value.ref, name), f"{path}.{name}")
+
+
+def _unless_written(found: Value, cls: Class, name: str) -> Value:
+    """What a class says of an attribute that is no method, and whatever else the file sets it to."""
+    if any(name in written_somewhere(part.unit) for part in cls.lineage()):
+        return join(found, Opaque((cls.name, name, "written"), name), (cls.name, name))
+    return found
 
 
 def _of_module(value: Module, name: str, span: Span, st: State, fr: Frame) -> Value:
@@ -203,6 +213,10 @@ def set_attribute(value: Value, name: str, new: Value, span: Span, st: State, fr
     forget_attribute(name, st)
     if isinstance(value, Opaque):  # whose methods may change what it holds
         forget([new], st, fr, span)
+    if isinstance(value, Instance) and (name == "__dict__" or _is_set_by_code(value.cls, name, fr)):
+        forget([new], st, fr, span)
+        forget([value], st, fr, span, everything=True)
+        return
     if isinstance(value, (Instance, Module)):
         attributes = st.heap.get(value.ref)
         before = attributes if isinstance(attributes, Dictionary) else Dictionary({})
@@ -218,6 +232,17 @@ def set_attribute(value: Value, name: str, new: Value, span: Span, st: State, fr
         ident = value.ident if isinstance(value, Tensor) else value.key
         if tensor is not None:
             replace_everywhere(st, ident, replace(tensor, ident=ident))
+
+
+def _is_set_by_code(cls: Class, name: str, fr: Frame) -> bool:
+    """Whether setting an attribute runs code of the class: a property's setter, or `__setattr__`."""
+    for part in cls.lineage():
+        if "__setattr__" in part.members:
+            return True
+        if name in part.members:
+            found = member(cls, name, fr.run)
+            return isinstance(found, Function) and found.kind in ("property", "decorated")
+    return False
 
 
 def _set_on_one_of(value: Union_, name: str, new: Value, span: Span, st: State, fr: Frame) -> None:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Hashable
 from typing import TYPE_CHECKING
 
 from torchlayout.interp import record
-from torchlayout.interp.forgetting import forget
+from torchlayout.interp.forgetting import forget, set_any
 from torchlayout.interp.frame import Frame
 from torchlayout.interp.state import State
 from torchlayout.interp.tensors import as_size, as_tensor, is_number
@@ -284,8 +284,14 @@ def _setattr(arguments: Arguments, node: nodes.Call, st: State, fr: Frame) -> Va
 
     if len(arguments.args) == 3 and isinstance(arguments.args[1], str):
         set_attribute(arguments.args[0], arguments.args[1], arguments.args[2], node.span, st, fr)
-    elif arguments.args:
-        forget(arguments.args[:1], st, fr, node.span, everything=True)
+    elif len(arguments.args) == 3 and isinstance(arguments.args[0], Instance):
+        set_any(arguments.args[0], arguments.args[2], fr.place(node.span), st)
+    return None
+
+
+def _vars(arguments: Arguments, node: nodes.Call, st: State, fr: Frame) -> Value:
+    """`vars(x)`, by which any attribute may be set."""
+    forget(arguments.args, st, fr, node.span, everything=True)
     return None
 
 
@@ -444,7 +450,7 @@ BUILTIN_CALLS: dict[str, Handler] = {
     "builtins.round": _rounded("round"),
     "math.sqrt": _number, "math.log": _number, "math.exp": _number, "math.pow": _number, "math.log2": _number,
     "math.cos": _number, "math.sin": _number, "time.time": _number, "copy.copy": _copy,
-    "builtins.next": _next,
+    "builtins.next": _next, "builtins.vars": _vars,
 }  # fmt: skip
 
 for _path in (

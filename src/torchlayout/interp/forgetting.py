@@ -79,6 +79,13 @@ def change_items(value: Opaque, place: Hashable, st: State) -> None:
     st.heap["items", value.key] = Opaque((place, "items", value.key))
 
 
+def set_any(value: Instance, new: Value, key: Hashable, st: State) -> None:
+    """Some attribute of an object is set: any of those it has may be the new value."""
+    attributes = st.heap.get(value.ref)
+    if isinstance(attributes, Dictionary):
+        st.heap[value.ref] = attributes.overlaid(Dictionary({}, new), key)
+
+
 def forget_attributes(value: Instance, st: State, fr: Frame, span: Span, *, everything: bool = False) -> None:
     """Forget what a call that is not followed may have set on an object."""
     attributes = st.heap.get(value.ref)

@@ -8,13 +8,13 @@ are forgotten there, since they belong to that call.
 
 from __future__ import annotations
 
-import ast
-from collections.abc import Hashable, Iterable, Iterator
+from collections.abc import Hashable, Iterable
 
 from torchlayout.interp.definitions import member
 from torchlayout.interp.frame import Frame, OutOfBudget, Run
 from torchlayout.interp.functions import own_arguments, run_body
 from torchlayout.interp.state import State, cap, settled
+from torchlayout.interp.stores import ANY, assigned, written_from_outside
 from torchlayout.interp.touched import forget_touched
 from torchlayout.interp.trace import Trace
 from torchlayout.interp.values import (
@@ -89,8 +89,11 @@ def _put_writes(cls: Class, state: State, activity: Run) -> None:
     attributes = state.heap.get(receiver.ref)
     if not isinstance(attributes, Dictionary):
         return
-    writers, by_others = _writers(cls), _written_from_outside(cls.unit) | _written_by_heirs(cls)
+    writers, by_others = _writers(cls), written_from_outside(cls.unit) | _written_by_heirs(cls)
     written = {name for names in writers.values() for name in names} | by_others
+    if ANY in written:
+        by_others = frozenset(attributes.items)
+        written |= by_others
     written &= attributes.items.keys()
     if not written:
         return
@@ -132,7 +135,7 @@ def _writers(cls: Class) -> dict[str, frozenset[str]]:
         entry = part.unit.klass(part.name)
         for child in entry.children if entry is not None else ():
             if child.name not in called and child.name not in found and not child.is_class:
-                names = frozenset(_assigned(child))
+                names = frozenset(assigned(child, part.unit))
                 if names:
                     found[child.name] = names
     return found
@@ -147,56 +150,8 @@ def _written_by_heirs(cls: Class) -> frozenset[str]:
         if owner is not None and other.is_class and other is not owner and cls.unit.descends(other, owner)
         for child in other.children
         if not child.is_class and child.name != "__init__"
-        for name in _assigned(child)
+        for name in assigned(child, cls.unit)
     )
-
-
-def _assigned(entry: Entry) -> Iterator[str]:
-    """Attributes of the first parameter that a method assigns."""
-    assert not isinstance(entry.node, ast.ClassDef)
-    args = entry.node.args
-    params = [*args.posonlyargs, *args.args]
-    if params:
-        yield from (name for receiver, name in _stores(entry.node) if receiver == params[0].arg)
-
-
-def _stores(node: ast.AST) -> Iterator[tuple[str | None, str]]:
-    """(receiver, attribute) of each assignment to an attribute; the receiver's name, None for what is no name."""
-    pending = [node]
-    while pending:
-        statement = pending.pop()
-        for found in _targets(statement):
-            if isinstance(found, ast.Attribute) and isinstance(found.ctx, (ast.Store, ast.Del)):
-                yield (found.value.id if isinstance(found.value, ast.Name) else None), found.attr
-        for block in ("body", "orelse", "finalbody", "handlers", "cases"):
-            inner = getattr(statement, block, None)
-            if isinstance(inner, list):
-                pending.extend(inner)
-
-
-def _targets(statement: ast.AST) -> Iterator[ast.AST]:
-    """The nodes in what a statement binds; expressions, which hold most nodes, are not walked."""
-    if isinstance(statement, (ast.Assign, ast.Delete)):
-        roots: list[ast.expr] = statement.targets
-    elif isinstance(statement, (ast.AugAssign, ast.AnnAssign, ast.For, ast.AsyncFor)):
-        roots = [statement.target]
-    elif isinstance(statement, (ast.With, ast.AsyncWith)):
-        roots = [item.optional_vars for item in statement.items if item.optional_vars is not None]
-    else:
-        return
-    for root in roots:
-        if isinstance(root, ast.Name):
-            continue
-        yield from ast.walk(root)
-
-
-def _written_from_outside(unit: Unit) -> frozenset[str]:
-    """Attributes that the file assigns on objects other than a method's own (`model.attn.window = 4`)."""
-    known = unit.__dict__.get("written_from_outside")
-    if known is None:
-        outside = {name for receiver, name in _stores(unit.tree) if receiver not in ("self", "cls", "ctx")}
-        known = unit.__dict__["written_from_outside"] = frozenset(outside)
-    return frozenset(known)
 
 
 def _run_silently(
