@@ -316,7 +316,7 @@ def test_ends_that_may_meet(facts: Facts) -> None:
     assert found is not None
     rest = the_rest(found)
     assert rest is not None and ends_may_meet(rest)
-    assert ends_may_meet(facts.symbols.rest("apart"))
+    assert all(ends_may_meet(facts.symbols.rest(key)) for key in ("apart", 5))
     assert ends_may_meet(facts.symbols.rest(("other", "x", 1)))
 
 
@@ -347,6 +347,19 @@ def test_the_last_size_of_what_was_told_step_by_step(facts: Facts) -> None:
     assert layout is not None and repr(last(layout, facts)) == "x.size(-1)"
 
 
+@pytest.mark.parametrize("key", [5, "abc", ("k", "l", "m"), ("after", "q"), ("before", "q", 1)])
+def test_tensors_of_any_key_name_their_last_size(key: object, facts: Facts) -> None:
+    layout = with_leading(contiguous((facts.symbols.rest(key, "t"),)), 2, facts)
+    assert layout is not None and repr(last(layout, facts)) == "t.size(-1)"
+
+
+@pytest.mark.parametrize("key", [5, "abc", ("after", "x"), ("before", "x", 3), ("after", "x", 3, 0)])
+def test_rests_that_are_not_told_from_the_front_name_nothing(key: object, facts: Facts) -> None:
+    facts.symbols.rest("x", "x")
+    before = facts.symbols.atom(("size", "x", 2))
+    assert repr(last(contiguous((before, facts.symbols.rest(key))), facts)) == "?"
+
+
 def test_there_is_no_such_size(facts: Facts) -> None:
     rest = facts.symbols.rest("x")
     for shape in ((rest,), (2, 3), (rest, 3), (rest, rest), ()):
@@ -368,7 +381,7 @@ def test_the_last_size_is_learnt_with_the_rank(rank: int, facts: Facts) -> None:
 
 def test_what_is_no_last_size_is_nothing_to_learn(facts: Facts) -> None:
     rest = facts.symbols.rest("y")
-    sizes = [facts.symbols.atom(key) for key in ("n", ("last", 1), ("first", "y", 2))]
+    sizes = [facts.symbols.atom(key) for key in (7, "lst", ("last", 1), ("first", "y", 2))]
     assert not learn_last_sizes((3, rest, *sizes), facts)
     assert all(facts.normal(size) is size for size in sizes)
 
@@ -383,6 +396,11 @@ def test_the_cases_of_what_may_be_at_the_end(facts: Facts) -> None:
         "x.size(0), x.size(1), ?",
         "x.size(0), x.size(1), *, ?",
     ]
+    rest = the_rest(layout)
+    assert rest is not None
+    left = with_leading(layout, 0, cases[2])
+    assert left is not None and the_rest(left) == facts.symbols.rest(("before", rest.key, 1))
+    assert all(with_rank(layout, 3, case).sizes[-1] == size_of(rest, -1, facts) for case in cases[1:])  # type: ignore[union-attr]
     assert facts.same_as(before)
 
 
@@ -407,10 +425,28 @@ def test_a_view_to_the_last_size_that_works_at_some_rank(facts: Facts) -> None:
     assert answer is not None and answer.exists is MAYBE
 
 
+def test_a_view_of_something_else_to_a_last_size(facts: Facts) -> None:
+    whole = with_leading(tensor(facts), 2, facts)
+    assert whole is not None
+    for layout in (contiguous(()), contiguous((3, 4)), unknown_strides((3, 4))):
+        answer = view(layout, (last(whole, facts),), facts)
+        assert answer is None or answer.exists is not NO
+
+
+def test_a_view_that_has_another_number_of_elements_at_some_rank(facts: Facts) -> None:
+    layout = unknown_strides((2, 3, facts.symbols.rest("x", "x")))
+    answer = view(layout, (5, last(layout, facts)), facts)
+    assert answer is not None and answer.exists is MAYBE
+
+
 def test_a_view_of_unknown_shape(facts: Facts) -> None:
     turned = Layout(tuple(reversed(contiguous((3, 4)).dims)))
     wanted = facts.symbols.rest("y")
     answer = view(turned, (wanted,), facts.assumed_world)
     assert answer is not None and answer.exists is MAYBE  # it may be the shape that there is
-    packed = view(contiguous((3, 4)), (wanted,), facts.assumed_world)
+    a, b = facts.symbols.atom("a"), facts.symbols.atom("b")
+    facts.learn_equal(wanted.numel, a * b)
+    answer = view(Layout(tuple(reversed(contiguous((a, b)).dims))), (wanted,), facts.assumed_world)
+    assert answer is not None and answer.exists is MAYBE
+    packed = view(contiguous((a, b)), (wanted,), facts.assumed_world)
     assert packed is not None and packed.exists is YES
