@@ -9,7 +9,7 @@ from torchlayout.interp.loops import dotted
 from torchlayout.interp.state import State
 from torchlayout.interp.values import Dictionary, Function, Many, Opaque, Sequence, Tensor, Union_, Value
 from torchlayout.layouts import contiguous, unknown_strides
-from torchlayout.ops import Operand
+from torchlayout.ops import Operand, find_method
 from torchlayout.program import nodes
 from torchlayout.sizes import Extent
 
@@ -92,9 +92,20 @@ def _plain(text: str | None, key: tuple[object, ...], name: str, function: Funct
     kind = PLAIN_KINDS.get(path)
     if kind is not None:
         return Opaque(key, name, False, None, kind)
+    if _has_methods_of_its_own(text, function):
+        return Opaque(key, name, True, None, "object")
     if path.startswith("torch.nn.") and path.rpartition(".")[2][:1].isupper():
         return Opaque(key, name, True, None, "module")
     return None
+
+
+def _has_methods_of_its_own(text: str, function: Function) -> bool:
+    """Whether this is a class of the file that defines what tensors have too (`view`, `transpose`)."""
+    entry = function.unit.klass(text)
+    if entry is None:
+        return False
+    classes = [entry, *function.unit.ancestors(entry)]
+    return any(not child.is_class and find_method(child.name) for cls in classes for child in cls.children)
 
 
 def _from_text(text: str, key: tuple[object, ...], name: str, function: Function) -> Value | None:

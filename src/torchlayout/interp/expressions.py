@@ -20,7 +20,7 @@ from torchlayout.interp.numbers import arithmetic, compare_values, negate
 from torchlayout.interp.operate import operate, subscript
 from torchlayout.interp.refine import assume, outcome, truth_of
 from torchlayout.interp.state import State, join_states, settled
-from torchlayout.interp.tensors import NOT_TENSORS, as_size, as_tensor
+from torchlayout.interp.tensors import NOT_TENSORS, as_size, as_tensor, may_be_list, note_int
 from torchlayout.interp.text import expression_text
 from torchlayout.interp.values import (
     Container,
@@ -185,7 +185,16 @@ def binary(op: str, left: Value, right: Value, node: nodes.Binary | nodes.AugAss
         return tensor_binary(BINARY_ROWS[op], op, left, right, node.span, st, fr)
     weak = not (isinstance(left, Opaque) and not left.weak)
     size = value if isinstance(value, Poly) else None
-    return Opaque((fr.place(node.span), "binary"), _in_brackets(node), weak, size=size)
+    made = Opaque((fr.place(node.span), "binary"), _in_brackets(node), weak, size=size)
+    if size is not None and not _may_be_tuple(op, left, right, st):
+        note_int(made, st.facts)
+    return made
+
+
+def _may_be_tuple(op: str, left: Value, right: Value, st: State) -> bool:
+    """Whether the operator may put tuples together, for all that is known of its operands."""
+    lists = [isinstance(side, Opaque) and may_be_list(side, st.facts) for side in (left, right)]
+    return (op == "+" and all(lists)) or (op == "*" and any(lists))
 
 
 def _in_brackets(node: nodes.Expr | nodes.AugAssign) -> str | None:
@@ -231,7 +240,10 @@ def _unary(node: nodes.Unary, st: State, fr: Frame) -> Value:
         return Opaque((fr.place(node.span), "operator"), kind="tensor") if result is None else result
     known = negate(node.op, value, st)
     if isinstance(value, Opaque) and value.kind is None and isinstance(known, Poly):
-        return Opaque((fr.place(node.span), "unary"), _in_brackets(node), value.weak, value.origin, size=known)
+        made = Opaque((fr.place(node.span), "unary"), _in_brackets(node), value.weak, value.origin, size=known)
+        note_int(value, st.facts)
+        note_int(made, st.facts)
+        return made
     return Opaque((fr.place(node.span), "unary")) if known is None else known
 
 

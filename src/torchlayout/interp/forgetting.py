@@ -22,8 +22,10 @@ from torchlayout.interp.values import (
     choices,
     is_sequence,
     items_of,
+    join,
     join_all,
 )
+from torchlayout.program import nodes
 from torchlayout.program.nodes import Span
 
 MAX_NESTED = 4
@@ -49,14 +51,32 @@ def forget(values: list[Value], st: State, fr: Frame, span: Span, *, everything:
                     forget_items(choice, Opaque((place, "changed", choice.ref)), place, st)
                 else:
                     forget_attributes(choice, st, fr, span, everything=everything)
+            elif isinstance(choice, Function):
+                _forget_rebound(choice, st, place)
             elif depth:
                 pending.extend((item, depth - 1) for item in _inside(choice, (Held, Instance)))
+
+
+def _forget_rebound(function: Function, st: State, key: Hashable) -> None:
+    """Whoever gets a function may call it, which gives names around it other values (`nonlocal`)."""
+    from torchlayout.interp.definitions import rebound_names
+
+    if not isinstance(function.node, nodes.Function):
+        return
+    for name in rebound_names(function.node):
+        if name in st.env:
+            st.env[name] = join(st.env[name], Opaque((key, "rebound", name), name), (key, name))
+        for ref in function.homes:
+            names = st.heap.get(ref)
+            if isinstance(names, Dictionary) and name in names.items:
+                value = join(names.items[name], Opaque((key, "rebound", name), name), (key, name))
+                st.heap[ref] = names.put(name, value)
 
 
 def _inside(value: Value, kinds: tuple[type, ...]) -> list[Value]:
     """What a container holds that may be changed in place, or may hold such."""
     items = value.items.values() if isinstance(value, Dictionary) else items_of(value)
-    return [item for item in items if isinstance(item, (*kinds, Union_, Sequence, Many))]
+    return [item for item in items if isinstance(item, (*kinds, Union_, Sequence, Many, Function))]
 
 
 def forget_items(value: Held, unknown: Opaque, key: Hashable, st: State) -> None:

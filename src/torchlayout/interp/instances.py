@@ -239,6 +239,6 @@ def run_container(container: Container, arguments: Arguments, node: nodes.Call, 
             fr.context = (*context, ("item", "again"))
             twice = call_value(inner.item, Arguments([joined], {}), node, st, fr)
             fr.context = context
-            return join_all([once, twice], (fr.place(node.span), "repeated"))
-        return once
+            return join_all([value, once, twice], (fr.place(node.span), "repeated"))  # there may be none
+        return join_all([value, once], (fr.place(node.span), "repeated"))
     return unknown_call(describe(node.func), arguments, node, st, fr)

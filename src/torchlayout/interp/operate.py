@@ -25,7 +25,7 @@ from torchlayout.interp.values import (
     objects,
 )
 from torchlayout.interp.values import Sequence as SequenceValue
-from torchlayout.layouts import contiguous
+from torchlayout.layouts import contiguous, unknown_layout
 from torchlayout.ops import UNKNOWN, Alias, Op, Operand, Refused, attribute, index, select
 from torchlayout.program import nodes
 from torchlayout.program.nodes import Span
@@ -82,7 +82,19 @@ def operate(
         record.use(fr, tensors, "operand", name, parameter, span)
     if row.alias is Alias.INPLACE or (row.name.endswith("_") and not row.name.endswith("__")):
         _update_in_place(st, applied)
+    if "out" in applied.tensors:
+        _update_out(st, applied, fr.place(span))
     return _mended(applied, fr, span)
+
+
+def _update_out(st: State, applied: Applied, place: Hashable) -> None:
+    """What is given as `out=` is resized where the result has other sizes; every name of it sees that."""
+    before, after = applied.tensors["out"], applied.value
+    if not isinstance(after, Tensor):
+        operand = Operand(unknown_layout((place, "out"), st.facts))
+        after = with_operands(before, (operand,), (operand,))
+    if after.proven != before.proven or after.assumed != before.assumed:
+        replace_everywhere(st, before.ident, after)
 
 
 def _mended(applied: Applied, fr: Frame, span: Span) -> Value:

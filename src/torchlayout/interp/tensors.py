@@ -50,7 +50,7 @@ from torchlayout.ops.values import DTYPE_ALIASES, ITEM_SIZES, Deferred, is_unkno
 from torchlayout.sizes import YES, Facts, Poly, Rest
 from torchlayout.structs import replace, struct
 
-NOT_TENSORS = frozenset({"int", "number", "str", "bool", "module", "dtype", "device"})
+NOT_TENSORS = frozenset({"int", "number", "str", "bool", "module", "dtype", "device", "object"})
 """Kinds of unknown values that are no tensors."""
 MAX_COMBINATIONS = 8
 """Combinations of alternatives that are tried; beyond that, the first argument's, and what those of others share."""
@@ -83,7 +83,7 @@ def as_tensor(value: Value, facts: Facts) -> Tensor | None:
 def as_size(value: Value, facts: Facts) -> Any:
     """The value as an int: a `Size`, or `UNKNOWN` for what cannot be one."""
     if isinstance(value, Opaque):
-        if value.kind in ("str", "tensor", "module", "ndarray", "number", "dtype", "device"):
+        if value.kind in ("str", "tensor", "module", "ndarray", "number", "dtype", "device", "object"):
             return UNKNOWN
         if value.size is not None:
             return facts.normal(value.size)
@@ -237,7 +237,7 @@ def _kinds(schema: str) -> dict[str, str]:
 
 def may_be_list(value: Opaque, facts: Facts) -> bool:
     """Whether a value that is not known, used as sizes, may be several: nothing says that it is an int."""
-    if value.kind is not None or value.size is not None:
+    if value.kind is not None:
         return False
     return value.key not in facts.symbols.ints
 
