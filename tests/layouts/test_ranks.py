@@ -357,7 +357,7 @@ def test_tensors_of_any_key_name_their_last_size(key: object, facts: Facts) -> N
 def test_rests_that_are_not_told_from_the_front_name_nothing(key: object, facts: Facts) -> None:
     facts.symbols.rest("x", "x")
     before = facts.symbols.atom(("size", "x", 2))
-    assert repr(last(contiguous((before, facts.symbols.rest(key))), facts)) == "?"
+    assert repr(last(contiguous((before, facts.symbols.rest(key, "r"))), facts)) == "?"
 
 
 def test_there_is_no_such_size(facts: Facts) -> None:
