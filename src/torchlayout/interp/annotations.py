@@ -7,6 +7,7 @@ import re
 from torchlayout.interp.frame import Frame
 from torchlayout.interp.loops import dotted
 from torchlayout.interp.state import State
+from torchlayout.interp.tensors import note_int
 from torchlayout.interp.values import Dictionary, Function, Many, Opaque, Sequence, Tensor, Union_, Value
 from torchlayout.layouts import contiguous, unknown_strides
 from torchlayout.ops import Operand, find_method
@@ -42,16 +43,10 @@ def parameter_kind(function: Function, param: nodes.Param, st: State, fr: Frame)
         if value is not None:
             default = param.default
             return _or_none(value) if isinstance(default, nodes.Const) and default.value is None else value
-    kind = None
-    default = param.default
-    if isinstance(default, nodes.Const):
-        if isinstance(default.value, bool):
-            kind = "bool"
-        elif isinstance(default.value, int):
-            kind = "int"
-        elif isinstance(default.value, str):
-            kind = "str"
-    return Opaque(key, param.name, False, None, kind)
+    value = Opaque(key, param.name, False)
+    if isinstance(param.default, nodes.Const) and isinstance(param.default.value, int):
+        note_int(value, st.facts)  # a number mostly, though callers may hand over a tensor
+    return value
 
 
 def from_annotation(

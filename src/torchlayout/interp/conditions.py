@@ -69,9 +69,14 @@ def of_value(value: Value) -> Condition | None:
     return (TRUE, ("?", key)), True
 
 
-def as_value(found: Condition) -> Opaque:
-    """The bool that a condition comes out as."""
-    return Opaque((TEST, *found), kind="bool")
+def is_answer(value: Opaque) -> bool:
+    """Whether a value is what a comparison gives, and so no tensor that was there before it."""
+    return isinstance(value.key, tuple) and (value.key[0] == TEST or value.key[-1] == "compare")
+
+
+def as_value(found: Condition, kind: str | None = "bool") -> Opaque:
+    """The bool that a condition comes out as; of a comparison of what may be tensors, one of them."""
+    return Opaque((TEST, *found), kind=kind)
 
 
 def decided(found: Condition | None, st: State) -> bool | None:

@@ -51,6 +51,8 @@ BINARY_ROWS = {
     "&": "bitwise_and", "|": "bitwise_or", "^": "bitwise_xor", "<<": "bitwise_left_shift", ">>": "bitwise_right_shift",
 }  # fmt: skip
 COMPARE_ROWS = {"==": "eq", "!=": "ne", "<": "lt", "<=": "le", ">": "gt", ">=": "ge"}
+SURELY_BOOL = frozenset({"is", "is not", "in", "not in"})
+"""Comparisons that give no tensor."""
 UNARY_ROWS = {"-": "neg", "~": "bitwise_not", "+": "positive"}
 
 
@@ -265,18 +267,23 @@ def _compare(node: nodes.Compare, st: State, fr: Frame) -> Value:
             if op not in ("is", "is not"):
                 record.contents(fr, [left, right], op, node.span, st)
             known = compare_values(op, left, right, st)
-            answers.append(_unknown_answer(node, st, fr) if known is None else known)
+            surely = op in SURELY_BOOL or not (_may_be_tensor(left) or _may_be_tensor(right))
+            kind = "bool" if surely else None
+            answers.append(_unknown_answer(node, kind, st, fr) if known is None else known)
         left = right
     if len(answers) == 1:
         return answers[0]
     if any(answer is False for answer in answers):
         return False
-    return True if all(answer is True for answer in answers) else Opaque((fr.place(node.span), "compare"), kind="bool")
+    if all(answer is True for answer in answers):
+        return True
+    kind = "bool" if all(getattr(answer, "kind", "bool") == "bool" for answer in answers) else None
+    return Opaque((fr.place(node.span), "compare"), kind=kind)
 
 
-def _unknown_answer(node: nodes.Compare, st: State, fr: Frame) -> Opaque:
+def _unknown_answer(node: nodes.Compare, kind: str | None, st: State, fr: Frame) -> Opaque:
     asked = condition(node, st, fr)
-    return Opaque((fr.place(node.span), "compare"), kind="bool") if asked is None else as_value(asked)
+    return Opaque((fr.place(node.span), "compare"), kind=kind) if asked is None else as_value(asked, kind)
 
 
 def _bool(node: nodes.BoolOp, st: State, fr: Frame) -> Value:

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 
+from torchlayout.interp.conditions import is_answer
 from torchlayout.interp.frame import Frame, describe
 from torchlayout.interp.state import State
 from torchlayout.interp.tensors import Applied, as_tensor
 from torchlayout.interp.trace import ForeignArgument, ForeignCall, Reveal, Site, Use, Visit, Write
-from torchlayout.interp.values import Pointer, Tensor, Value, choices
+from torchlayout.interp.values import Opaque, Pointer, Tensor, Value, choices
 from torchlayout.ops import Op
 from torchlayout.program import nodes
 from torchlayout.program.nodes import Span
@@ -142,6 +143,8 @@ def as_reveal(tensor: Tensor, st: State) -> Reveal:
 
 def possible_write(fr: Frame, value: Value, op: str, span: Span, st: State) -> None:
     """Record a write into what may be a tensor."""
+    if isinstance(value, Opaque) and is_answer(value):
+        return
     tensor = as_tensor(value, st.facts)
     if tensor is not None:
         write(fr, tensor, op, span, st)
