@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from torchlayout.check.engine import check
 from torchlayout.layouts import Dim, Layout
 from torchlayout.ops import Operand
 from torchlayout.rules import tell
@@ -39,3 +40,17 @@ def test_what_is_not_known_is_said_in_words(dims: tuple[Dim, ...], words: str) -
 
 def test_nothing_is_said_where_there_is_no_tensor() -> None:
     assert tell.layout_in_brackets(None, Facts()) == ""
+
+
+@pytest.mark.parametrize(
+    ("view", "sizes"),
+    [
+        ("x.transpose(1, 2).view(b, -1)", "d and c"),
+        ("x[:, 1:].transpose(1, 2).view(b, -1)", "d and c - 1"),
+        ("x[:, :-1].view(-1)", "b"),
+    ],
+)
+def test_the_sizes_that_have_to_be_above_1_are_told(view: str, sizes: str) -> None:
+    text = f"import torch\n\ndef f(x):\n    b, c, d = x.shape\n    return {view}\n"
+    (finding,) = check(text, "f.py")
+    assert f"raises for {sizes} above 1 " in finding.message

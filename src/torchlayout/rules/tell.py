@@ -225,12 +225,14 @@ def sizes_that_matter(visit: Visit, case: Case) -> list[str]:
     for size in settle(operand.layout, case.facts).sizes:
         if not isinstance(size, Poly):
             continue
-        for atom in dict.fromkeys(size.atoms()):
-            name = atom.name or "?"
+        # of `n - 1` it is not n that has to be above 1
+        parts = [Poly({(atom,): 1}) for atom in dict.fromkeys(size.atoms())] if len(size.terms) == 1 else [size]
+        for part in parts:
+            name = "?" if any(atom.name is None for atom in part.atoms()) else case.facts.render(part)
             if name in found:
                 continue
             facts = case.facts.copy()
-            facts.learn_equal(Poly({(atom,): 1}), 1)
+            facts.learn_equal(part, 1)
             try:
                 visit.op.apply(_settled(case.bound, facts), facts)
             except Refused:
