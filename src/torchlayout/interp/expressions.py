@@ -9,21 +9,20 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from torchlayout.interp import calls, record, shapes
+from torchlayout.interp import calls, record
 from torchlayout.interp.attributes import get_attribute
 from torchlayout.interp.builtin_calls import iterate
 from torchlayout.interp.conditions import as_value, condition, of_value
-from torchlayout.interp.forgetting import item_of
 from torchlayout.interp.frame import Frame
+from torchlayout.interp.items import take
 from torchlayout.interp.names import lookup
 from torchlayout.interp.numbers import arithmetic, compare_values, negate
-from torchlayout.interp.operate import operate, subscript
+from torchlayout.interp.operate import operate
 from torchlayout.interp.refine import assume, outcome, truth_of
 from torchlayout.interp.state import State, join_states, settled
-from torchlayout.interp.tensors import NOT_TENSORS, as_size, as_tensor, may_be_list, note_int
+from torchlayout.interp.tensors import NOT_TENSORS, may_be_list, note_int
 from torchlayout.interp.text import expression_text
 from torchlayout.interp.values import (
-    Container,
     Dictionary,
     Function,
     Many,
@@ -33,18 +32,15 @@ from torchlayout.interp.values import (
     Union_,
     Value,
     choices,
-    is_int,
-    is_sequence,
     items_of,
     join,
     join_all,
-    one_of_many,
     too_heavy,
 )
 from torchlayout.interp.values import Sequence as SequenceValue
 from torchlayout.ops import find_method
 from torchlayout.program import nodes
-from torchlayout.sizes import Poly, Rest
+from torchlayout.sizes import Poly
 
 BINARY_ROWS = {
     "+": "add", "-": "sub", "*": "mul", "/": "div", "//": "floor_divide", "%": "remainder", "**": "pow", "@": "matmul",
@@ -373,92 +369,6 @@ def _subscript(node: nodes.Subscript, st: State, fr: Frame) -> Value:
     index = evaluate(node.index, st, fr)
     record.contents(fr, [index], "index", node.span, st)
     return take(value, index, node, st, fr)
-
-
-def take(value: Value, index: Value, node: nodes.Subscript, st: State, fr: Frame) -> Value:
-    """`value[index]`."""
-    unknown = Opaque((fr.place(node.span), "item"))
-    value = st.load(value)
-    if isinstance(value, Tensor):
-        return subscript(fr, st, value, node, index)
-    if isinstance(value, Union_):
-        found = [take(choice, index, node, st, fr) for choice in value.choices if choice is not None]
-        return join_all(found, fr.place(node.span))
-    if isinstance(index, Union_):
-        return join_all([take(value, choice, node, st, fr) for choice in index.choices], fr.place(node.span))
-    if isinstance(value, SequenceValue):
-        return _own_list(_take_item(value, index, unknown, st), node, st, fr)
-    if isinstance(value, Many):
-        if isinstance(index, Slice):
-            return _own_list(Many(value.item, value.kind), node, st, fr)
-        return one_of_many(value.item, fr.place(node.span))
-    if isinstance(value, Dictionary):
-        if isinstance(index, (str, int)) and index in value.items:
-            return value.items[index]
-        if isinstance(index, (Opaque, Poly)):
-            found = [*value.items.values(), *([] if value.rest is None else [value.rest])]
-            return join_all(found, unknown.key) if found else unknown
-        return value.rest if value.rest is not None else unknown
-    if isinstance(value, Container):
-        inner = take(st.load(value.items), index, node, st, fr)
-        return Container(value.kind, inner, (value.ref, "part")) if is_sequence(st.load(inner)) else inner
-    if isinstance(value, Opaque):
-        return _take_opaque(value, index, node, st, fr, unknown)
-    if isinstance(value, str) and isinstance(index, int):
-        return Opaque((fr.place(node.span), "character"), kind="str")
-    return unknown
-
-
-def _own_list(part: Value, node: nodes.Subscript, st: State, fr: Frame) -> Value:
-    """A slice of a list is another list."""
-    is_list = is_sequence(part) and part.kind == "list"
-    return st.hold(("list", fr.place(node.span)), part) if is_list else part
-
-
-def _take_item(value: SequenceValue, index: Value, unknown: Opaque, st: State) -> Value:
-    facts = st.facts
-    if isinstance(index, Poly):
-        index = facts.normal(index)
-    sizes = value.kind == "size" or any(isinstance(item, Rest) for item in value.items)
-    if isinstance(index, int) and not isinstance(index, bool):
-        if sizes and all(isinstance(item, (int, Poly, Rest)) for item in value.items):
-            found = shapes.item(tuple(value.items), index, facts)
-            return unknown if found is None else found[0]
-        if sizes:
-            return unknown
-        return value.items[index] if -len(value.items) <= index < len(value.items) else unknown
-    if isinstance(index, Slice):
-        bounds = [b if b is None else as_size(b, facts) for b in (index.lower, index.upper, index.step)]
-        if not all(b is None or isinstance(b, int) for b in bounds) or bounds[2] == 0:
-            return Many(join_all(list(value.items), (unknown.key, "any")), value.kind) if not sizes else unknown
-        if not sizes:
-            return SequenceValue(value.kind, value.items[slice(*bounds)])
-        if bounds[2] in (None, 1) and all(isinstance(item, (int, Poly, Rest)) for item in value.items):
-            part = shapes.part(tuple(value.items), bounds[0], bounds[1], facts)
-            if part is not None:
-                return SequenceValue("size", part)
-        return unknown
-    if sizes:
-        return unknown
-    return join_all(list(value.items), (unknown.key, "any"))
-
-
-def _take_opaque(value: Opaque, index: Value, node: nodes.Subscript, st: State, fr: Frame, unknown: Opaque) -> Value:
-    if isinstance(index, str):
-        name = f"{value.name}[{index!r}]" if value.name else None
-        return item_of(value, index, name, st)
-    looks_like_tensor = isinstance(index, Slice) or (
-        isinstance(index, SequenceValue)
-        and index.kind == "tuple"
-        and any(isinstance(item, (Slice, type(...), type(None))) for item in index.items)
-    )
-    if value.kind in ("tensor", "ndarray") or (isinstance(index, SequenceValue) and looks_like_tensor):
-        tensor = as_tensor(value, st.facts)
-        if tensor is not None:
-            return subscript(fr, st, tensor, node, index)
-    if is_int(index) and not isinstance(index, Poly):
-        return item_of(value, index, f"{value.name}[{index}]" if value.name else None, st)
-    return unknown
 
 
 # ---------------------------------------------------------------- the rest

@@ -186,7 +186,8 @@ def _unpack_shape(
 
 def _set_item(target: nodes.Subscript, value: Value, st: State, fr: Frame) -> None:
     """`x[...] = value`: of a tensor it writes in place, of a list or dict it changes the contents."""
-    from torchlayout.interp.expressions import evaluate, take
+    from torchlayout.interp.expressions import evaluate
+    from torchlayout.interp.items import take
 
     holder = evaluate(target.value, st, fr)
     index = evaluate(target.index, st, fr)
