@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING
 from torchlayout.program import nodes
 from torchlayout.program.depth import CannotLower, first_line
 from torchlayout.program.outline import Entry
-from torchlayout.program.repeated import Repeated
 from torchlayout.program.slicing import kept_lines
 from torchlayout.structs import replace
 
@@ -25,7 +24,6 @@ if TYPE_CHECKING:
 MAX_CHARACTERS = 1_000_000
 """Text that is parsed at one time: about one second of libcst."""
 
-_REPEATED = Repeated()
 _FORM_FEED = re.compile(r"^[ \t\f]*\f", re.MULTILINE)
 
 
@@ -101,17 +99,11 @@ def _lower_lines(unit: Unit, pieces: list[tuple[int, int]]) -> nodes.Block:
         text = _without_form_feeds(text, lines, shifts)
     if len(text) > MAX_CHARACTERS:
         raise CannotLower(f"line {lines[0]}: {len(text)} characters at one time")
-    indented = text[0] in " \t"
-    if indented:
+    if text[0] in " \t":
         text = "if 1:\n" + text
         lines.insert(0, lines[0])
-    if shifts:  # then columns too depend on more than the text
-        return _parse(text, lines, shifts, indented=indented)
-    block = _REPEATED.find(text, lines)
-    if block is None:
-        block = _parse(text, lines, shifts, indented=indented)
-        _REPEATED.keep(text, lines, block)
-    return block
+        return _parse(text, lines, shifts, indented=True)
+    return _parse(text, lines, shifts, indented=False)
 
 
 def _ended(text: str) -> str:
