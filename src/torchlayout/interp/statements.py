@@ -89,8 +89,9 @@ def _assign(node: nodes.Assign, st: State, fr: Frame) -> State:
     if node.value is None:
         return st
     source = node.value
-    if isinstance(source, nodes.Comprehension) and isinstance(node.targets[0], nodes.Sequence):
-        source = replace(source, kind="list")  # what is unpacked runs to its end at once
+    if isinstance(source, nodes.Comprehension) and source.kind == "generator":
+        if isinstance(node.targets[0], nodes.Sequence):
+            source = replace(source, kind="list")  # what is unpacked runs to its end at once
     value = evaluate(source, st, fr)
     find_guard(node, st, fr)
     for target in node.targets:

@@ -96,6 +96,8 @@ def _parts(
     """The `count` values that a target of that length takes; the starred one takes a list."""
     place = fr.place(target.span)
     value = st.load(value)
+    if isinstance(value, Sequence) and value.kind == "set":
+        value = iterate(value, st, fr, target.span)
     if isinstance(value, Union_):
         options = [_parts(c, count, star, names, target, st, fr) for c in value.choices if c is not None]
         if options:
