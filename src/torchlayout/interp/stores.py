@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
+from typing import NamedTuple
 
 from torchlayout.program.outline import Entry
 from torchlayout.program.unit import Unit
@@ -62,18 +63,26 @@ def _targets(statement: ast.AST) -> Iterator[ast.AST]:
         yield from ast.walk(root)
 
 
-def _stores_of(unit: Unit) -> list[tuple[str | None, str]]:
-    known = unit.__dict__.get("stores")
+class _Written(NamedTuple):
+    somewhere: frozenset[str]
+    from_outside: frozenset[str]
+
+
+def _written(unit: Unit) -> _Written:
+    """Found once for each file."""
+    known: _Written | None = unit.__dict__.get("written")
     if known is None:
-        known = unit.__dict__["stores"] = list(_stores(unit.tree))
+        stores = list(_stores(unit.tree))
+        outside = frozenset(name for receiver, name in stores if receiver not in ("self", "cls", "ctx"))
+        known = unit.__dict__["written"] = _Written(frozenset(name for _, name in stores), outside)
     return known
 
 
 def written_from_outside(unit: Unit) -> frozenset[str]:
     """Attributes that the file assigns on objects other than a method's own (`model.attn.window = 4`)."""
-    return frozenset(name for receiver, name in _stores_of(unit) if receiver not in ("self", "cls", "ctx"))
+    return _written(unit).from_outside
 
 
 def written_somewhere(unit: Unit) -> frozenset[str]:
     """Attributes that the file assigns on any object, a class among them."""
-    return frozenset(name for _, name in _stores_of(unit))
+    return _written(unit).somewhere
