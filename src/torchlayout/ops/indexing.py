@@ -87,12 +87,9 @@ def _basic(operand: Operand, items: list[Any], facts: Facts) -> Basic:
     items = [_settled_item(item, place, facts) for place, item in enumerate(items)]
     layout = settle(operand.layout, facts)
     found = _reaching(layout, items, facts)
-    if found is None and (whole := _whole_at_the_end(items)):
-        # `logits[:, :-1, :]`: the first two dimensions are none of the last, of which what is taken whole may be any
-        items = items[:-whole]
-        behind = len(layout.dims) - 1 - next((i for i, dim in enumerate(layout.dims) if dim.rest is not None), 0)
-        if the_rest(layout) is not None and behind <= whole:
-            found = with_leading(layout, sum(map(_consumed, items)), facts, apart=True)
+    if found is None:
+        items, whole = _without_last_whole(items)
+        found = _reaching_apart(layout, items, whole, facts)
     if found is None:
         raise Unknowable("too many indices")
     layout = found
@@ -189,14 +186,21 @@ def _consumed(item: Any) -> int:
     return item.consumes if isinstance(item, _Index) else 1
 
 
-def _whole_at_the_end(items: list[Any]) -> int:
-    """How many `:` stand at the end, where no ellipsis says which dimensions they are."""
-    count = 0
-    for item in reversed(items):
-        if not (isinstance(item, slice) and item == slice(None)):
-            break
-        count += 1
-    return 0 if any(item is Ellipsis for item in items) else count
+def _without_last_whole(items: list[Any]) -> tuple[list[Any], int]:
+    """The items without the `:` at their end, and how many these were."""
+    end = len(items)
+    while end and isinstance(items[end - 1], slice) and items[end - 1] == slice(None):
+        end -= 1
+    return items[:end], len(items) - end
+
+
+def _reaching_apart(layout: Layout, items: list[Any], whole: int, facts: Facts) -> Layout | None:
+    """What `_reaching` gives where so many more dimensions are taken whole behind the items (`logits[:, :-1, :]`): as
+    many at the end are none of those that the items ask for. None without such, or beside an ellipsis."""
+    rest = next((place for place, dim in enumerate(layout.dims) if dim.rest is not None), None)
+    if not whole or rest is None or len(layout.dims) - 1 - rest > whole or any(item is Ellipsis for item in items):
+        return None
+    return with_leading(layout, sum(map(_consumed, items)), facts, apart=True)
 
 
 def _reaching(layout: Layout, items: list[Any], facts: Facts) -> Layout | None:
