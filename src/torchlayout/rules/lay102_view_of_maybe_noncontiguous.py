@@ -244,17 +244,11 @@ def _exists_by_chance(outcome: Outcome | Refused) -> bool:
 def _whatever_its_rank(visit: Visit, case: Case) -> bool:
     """Whether that holds of a tensor of unknown rank also if it has only the dimensions that are known."""
     from torchlayout.layouts import settle
-    from torchlayout.ops import Refused
+    from torchlayout.rules.seen import outcome_with, without
 
     operand = case.operand()
     dims = settle(operand.layout, case.facts).dims if operand is not None else ()
     if not dims or any(dim.stride is None for dim in dims):
         return False
-    facts = case.facts.copy()
-    for dim in dims:
-        if dim.rest is not None:
-            facts.bind(dim.rest, ())
-    try:
-        return _exists_by_chance(visit.op.apply(case.bound, facts))
-    except (Refused, AssertionError):
-        return False
+    facts = without((dim.rest for dim in dims if dim.rest is not None), case.facts)
+    return _exists_by_chance(outcome_with(visit, case.bound, facts))

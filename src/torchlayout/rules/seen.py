@@ -14,10 +14,10 @@ from torchlayout.interp.trace import Case, Origin, Site, SiteKey, Trace, Use, Vi
 from torchlayout.layouts import is_channels_last, is_contiguous, settle
 from torchlayout.layouts.ranks import ends_may_meet, next_to
 from torchlayout.ops import Alias, Alternatives, MemoryFormat, Operand, Outcome, Refused, Result
-from torchlayout.ops.values import is_unknown
+from torchlayout.ops.values import UNKNOWN, is_unknown
 from torchlayout.program.unit import Entry, Unit
 from torchlayout.rules.base import Options
-from torchlayout.sizes import MAYBE, NO, YES, Facts, Truth, agree
+from torchlayout.sizes import MAYBE, NO, YES, Facts, Rest, Truth, agree
 
 Question = Callable[[Case], bool]
 
@@ -291,20 +291,30 @@ def rank_decides(visit: Visit, case: Case) -> bool:
     if not rests:
         learnt_later = operand is not None and any(dim.rest for dim in operand.layout.dims)
         return learnt_later and not _is_refused(visit, case.bound, case.facts)
-    facts = case.facts.copy()
-    for rest in rests:
-        facts.bind(rest, ())
+    facts = without(rests, case.facts)
     return not _is_refused(visit, case.bound, facts) or _works_overlapped(visit, case, parameter)
 
 
-def _is_refused(visit: Visit, bound: Mapping[str, object], facts: Facts) -> bool:
+def without(rests: Iterable[Rest], facts: Facts) -> Facts:
+    """What is known if these runs of unknown dimensions have none."""
+    facts = facts.copy()
+    for rest in rests:
+        facts.bind(rest, ())
+    return facts
+
+
+def outcome_with(visit: Visit, bound: Mapping[str, object], facts: Facts) -> Outcome | Refused:
+    """What the operator of a visit gives for other arguments or facts; UNKNOWN where its row cannot be run again."""
     try:
-        visit.op.apply(bound, facts)
-    except Refused:
-        return True
+        return visit.op.apply(bound, facts)
+    except Refused as refusal:
+        return refusal
     except AssertionError:
-        return False  # a row that cannot be run again
-    return False
+        return UNKNOWN
+
+
+def _is_refused(visit: Visit, bound: Mapping[str, object], facts: Facts) -> bool:
+    return isinstance(outcome_with(visit, bound, facts), Refused)
 
 
 def _works_overlapped(visit: Visit, case: Case, parameter: str) -> bool:
