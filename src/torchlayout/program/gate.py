@@ -34,8 +34,9 @@ def sink_pattern(words: frozenset[str]) -> re.Pattern[str]:
 _BETWEEN = {code: " " for code in range(128) if not (chr(code).isalnum() or chr(code) == "_")}
 
 
+@lru_cache(maxsize=1)
 def words_in(text: str) -> frozenset[str]:
-    """All names in a text, and what else stands between ASCII marks and blanks."""
+    """All names in a text, and what else stands between ASCII marks and blanks. The gate asks, and then the outline."""
     return frozenset(text.translate(_BETWEEN).split())
 
 
