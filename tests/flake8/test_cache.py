@@ -11,21 +11,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from small_project import SOURCE
 
 from torchlayout.check import analysis
 
 Flake8 = Callable[..., Any]
 
-SOURCE = "import torch\n\ny = (torch.ones(2, 3)\n     .view(6))\ny.reshape(6)\ny.contiguous()\n"
 REAL = "import torch\n\n\ndef f(x):\n    return x.t().view(-1)\n"
 FOLDER = ".torchlayout_cache"
-
-
-@pytest.fixture
-def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "a.py").write_text(SOURCE)
-    return tmp_path
 
 
 @pytest.fixture

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from small_project import SOURCE
 
 from torchlayout.check import analysis
 from torchlayout.check.settings import Settings
@@ -19,15 +20,6 @@ from torchlayout.flake8_plugin import Plugin
 pytestmark = pytest.mark.usefixtures("fake_analysis")
 
 Flake8 = Callable[..., Any]
-
-SOURCE = "import torch\n\ny = (torch.ones(2, 3)\n     .view(6))\ny.reshape(6)\ny.contiguous()\n"
-
-
-@pytest.fixture
-def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "a.py").write_text(SOURCE)
-    return tmp_path
 
 
 def codes(lines: list[str]) -> list[str]:
