@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Mapping, Sequence
 from typing import Any
 
-from torchlayout.interp.state import in_common
+from torchlayout.interp.state import in_few
 from torchlayout.interp.trace import Case, Origin, SiteKey
 from torchlayout.interp.values import (
     MAX_ALTERNATIVES,
@@ -142,10 +142,8 @@ class Maker:
         results = [outcome for outcome in (*(o for o, _ in known), *proven) if isinstance(outcome, Result)]
         if not below:
             below = [Operand(unknown_layout((self.place, "proven", *part), self.facts), None, above[0].numpy)]
-        if len(below) > MAX_ALTERNATIVES:
-            below = [in_common(tuple(below), self.facts.proven_world, (self.place, "proven", *part))]
-        if len(above) > MAX_ALTERNATIVES:
-            above = [in_common(tuple(above), self.facts.assumed_world, (self.place, "assumed", *part))]
+        below = list(in_few(tuple(below), self.facts.proven_world, (self.place, "common", *part)))
+        above = list(in_few(tuple(above), self.facts.assumed_world, (self.place, "common", *part)))
         known_alias = self.alias is not Alias.MAYBE_VIEW or all(
             isinstance(outcome, Result) and outcome.shares is not MAYBE for outcome in proven
         )

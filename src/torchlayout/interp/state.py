@@ -201,29 +201,52 @@ def with_operands(tensor: Tensor, proven: tuple[Operand, ...], assumed: tuple[Op
 
 
 def in_common(operands: tuple[Operand, ...], facts: Facts, key: Hashable) -> Operand:
-    """One operand for several alternatives: the rank, sizes that agree, and contiguity, as far as they share them."""
+    """One operand for several alternatives: the rank, sizes that agree, and contiguity, as far as they share them.
+
+    A size in which they differ becomes an unknown that `key`, the rank and the dimension name, in both worlds: it is
+    the size that the tensor really has there.
+    """
     layouts = [settle(operand.layout, facts) for operand in operands]
     first = operands[0]
-    ranks = {layout.rank for layout in layouts}
+    rank = layouts[0].rank
     packed = all(is_contiguous(layout, facts) is YES for layout in layouts)
-    if len(ranks) > 1 or None in ranks:
-        shape: Shape = unknown_layout(key, facts).shape
+    if rank is None or any(layout.rank != rank for layout in layouts):
+        shape: Shape = unknown_layout((key, facts.assumed), facts).shape
     else:
         columns = enumerate(zip(*(layout.sizes for layout in layouts), strict=True))
-        shape = tuple(c[0] if all(s == c[0] for s in c) else facts.symbols.atom((key, i)) for i, c in columns)
+        shape = tuple(c[0] if all(s == c[0] for s in c) else facts.symbols.atom((key, rank, i)) for i, c in columns)
     dtype = first.dtype if all(operand.dtype == first.dtype for operand in operands) else None
+    device = first.device if all(operand.device == first.device for operand in operands) else None
     made = contiguous(shape, None) if packed else unknown_strides(shape)
-    return Operand(made, dtype, first.numpy, any(operand.weak for operand in operands))
+    return Operand(made, dtype, first.numpy, any(operand.weak for operand in operands), device)
+
+
+def in_few(operands: tuple[Operand, ...], facts: Facts, key: Hashable) -> tuple[Operand, ...]:
+    """The alternatives, packed ones of one rank put together unless they consist of numbers: they differ in sizes, and
+    a size that is read from the tensor later is then the same in all that is made of it."""
+    if len(operands) < 2:
+        return operands
+    groups: dict[Hashable, list[Operand]] = {}
+    for operand in operands:
+        rank, layout = operand.layout.rank, operand.layout
+        open_sizes = rank is not None and not all(isinstance(dim.size, int) for dim in layout.dims)
+        packed = open_sizes and is_contiguous(layout, facts) is YES
+        groups.setdefault((rank, operand.weak) if packed else id(operand), []).append(operand)
+    if len(groups) > MAX_ALTERNATIVES:
+        return (in_common(operands, facts, key),)
+    if len(groups) == len(operands):
+        return operands
+    return tuple(alike[0] if len(alike) == 1 else in_common(tuple(alike), facts, key) for alike in groups.values())
 
 
 def cap(value: Value, key: Hashable, facts: Facts) -> Value:
     """Bound the alternatives of a joined value."""
     if isinstance(value, Tensor):
-        if len(value.proven) <= MAX_ALTERNATIVES and len(value.assumed) <= MAX_ALTERNATIVES:
+        proven = in_few(value.proven, facts.proven_world, ("wide", key))
+        assumed = in_few(value.assumed, facts.assumed_world, ("wide", key))
+        if proven is value.proven and assumed is value.assumed:
             return value
-        proven = in_common(value.proven, facts.proven_world, ("wide", key, "proven"))
-        assumed = in_common(value.assumed, facts.assumed_world, ("wide", key, "assumed"))
-        return with_operands(value, (proven,), (assumed,))
+        return with_operands(value, proven, assumed)
     if isinstance(value, Union_) and len(value.choices) > MAX_ALTERNATIVES:
         return Opaque(("wide", key))
     return value
