@@ -8,7 +8,6 @@ from typing import Any
 from torchlayout.interp.state import in_few
 from torchlayout.interp.trace import Case, Origin, SiteKey
 from torchlayout.interp.values import (
-    MAX_ALTERNATIVES,
     Dictionary,
     Either,
     Many,
