@@ -118,14 +118,17 @@ def _range(arguments: Arguments, node: nodes.Call, st: State, fr: Frame) -> Valu
         numbers = range(*args)
         if len(numbers) <= MAX_RANGE:
             return Sequence("tuple", tuple(numbers))
-    return Many(st.facts.symbols.atom((fr.place(node.span), "index"), None, 0 if len(args) < 2 else None), "range")
+    from_zero = len(args) < 2 and not arguments.open_args
+    return Many(st.facts.symbols.atom((fr.place(node.span), "index"), None, 0 if from_zero else None), "range")
 
 
 def _zip(arguments: Arguments, node: nodes.Call, st: State, fr: Frame) -> Value:
+    place = fr.place(node.span)
+    if arguments.open_args:  # `zip(*batch)`: the items are tuples of unknown length
+        return Many(Many(Opaque((place, "iterated")), "tuple"), "tuple")
     parts = [iterate(value, st, fr, node.span) for value in arguments.args]
     if parts and all(isinstance(part, Sequence) for part in parts):
         return Sequence("tuple", tuple(Sequence("tuple", row) for row in zip(*(p.items for p in parts), strict=False)))
-    place = fr.place(node.span)
     return Many(Sequence("tuple", tuple(join_all(items_of(p), (place, i)) for i, p in enumerate(parts))), "tuple")
 
 
@@ -212,7 +215,7 @@ def _extreme(kind: str) -> Handler:
         if len(values) == 1:
             inner = iterate(values[0], st, fr, node.span)
             values = list(inner.items) if isinstance(inner, Sequence) and "default" not in arguments.kwargs else []
-        sizes = [as_size(value, st.facts) for value in values]
+        sizes = [as_size(value, st.facts) for value in values] if not arguments.open_args else []
         if "key" in arguments.kwargs or not sizes or not all(isinstance(size, (int, Poly)) for size in sizes):
             return Opaque((place, kind), kind="number" if values and all(map(is_number, values)) else None)
         result = sizes[0]
@@ -252,7 +255,7 @@ def _map(arguments: Arguments, node: nodes.Call, st: State, fr: Frame) -> Value:
     function, *given = arguments.args
     parts = [iterate(value, st, fr, node.span) for value in given]
     loop = Loop(node.span, "call")
-    if all(isinstance(part, Sequence) for part in parts):
+    if all(isinstance(part, Sequence) for part in parts) and not arguments.open_args:
         rows = list(zip(*(part.items for part in parts), strict=False))
         context = fr.context
         found: list[Value] = []
@@ -264,7 +267,7 @@ def _map(arguments: Arguments, node: nodes.Call, st: State, fr: Frame) -> Value:
             return Sequence("tuple", tuple(found))
         return Many(join_all(found, fr.place(node.span)), "tuple")
     once = [join_all(items_of(part), (fr.place(node.span), i)) for i, part in enumerate(parts)]
-    return Many(call_value(function, Arguments(once, {}), node, st, fr, loop), "tuple")
+    return Many(call_value(function, Arguments(once, {}, arguments.open_args), node, st, fr, loop), "tuple")
 
 
 def _isinstance(arguments: Arguments, node: nodes.Call, st: State, fr: Frame) -> Value:
@@ -286,6 +289,8 @@ def _setattr(arguments: Arguments, node: nodes.Call, st: State, fr: Frame) -> Va
         set_attribute(arguments.args[0], arguments.args[1], arguments.args[2], node.span, st, fr)
     elif len(arguments.args) == 3 and isinstance(arguments.args[0], Instance):
         set_any(arguments.args[0], arguments.args[2], fr.place(node.span), st)
+    elif arguments.open_args:
+        forget(arguments.args, st, fr, node.span, everything=True)
     return None
 
 
@@ -405,6 +410,8 @@ def _rounded(name: str) -> Handler:
 def _slice(arguments: Arguments, node: nodes.Call, st: State, fr: Frame) -> Value:
     from torchlayout.interp.values import Slice
 
+    if arguments.open_args:
+        return None
     given = [*arguments.args, None, None, None]
     if len(arguments.args) == 1:
         return Slice(None, given[0], None)

@@ -43,7 +43,7 @@ class RevealedLayout(Rule):
 
     ## What it cannot see
     An unknown size or stride is shown as `?`, dimensions of unknown number as `...`. Where paths differ, what differs
-    is shown as `?` too.
+    is shown as `?` too. What a call gave that is not followed counts as unknown: it is not taken to be contiguous.
 
     ## References
     - [torch.Tensor.stride](https://pytorch.org/docs/stable/generated/torch.Tensor.stride.html)
@@ -84,7 +84,7 @@ x = torch.randn(3, 4).t()
         from torchlayout.rules.drawing import Drawing
         from torchlayout.rules.finding import Finding
 
-        assumed = [pair for reveal in reveals for pair in reveal.assumed]
+        assumed = _assumed(reveals)
         proven = [pair for reveal in reveals for pair in reveal.proven]
         layout = _as_data(assumed)
         layout["proved"] = _as_data(proven) == layout and layout["contiguous"] != "unknown"
@@ -93,6 +93,33 @@ x = torch.randn(3, 4).t()
         related = tell.history(origin, seen.trace.path, span)
         message = _told(layout) + tell.made_by(origin, seen.trace.path)
         return Finding(self.code, message, span, related, layout=layout, drawing=drawing)
+
+
+def _assumed(reveals: list[Reveal]) -> list[tuple[Operand, Facts]]:
+    """The alternatives if the inputs are contiguous. Some rest on more: that what an unknown call gave is contiguous.
+    Callers that hand such a tensor over say nothing beside other callers; else only its shape counts."""
+    sure = [reveal for reveal in reveals if not any(operand.weak for operand, _ in reveal.assumed)]
+    return [
+        _without_guess(operand, facts, reveal) if operand.weak else (operand, facts)
+        for reveal in sure or reveals
+        for operand, facts in reveal.assumed
+    ]
+
+
+def _without_guess(operand: Operand, facts: Facts, reveal: Reveal) -> tuple[Operand, Facts]:
+    """An alternative without its strides, unless these are proved."""
+    from torchlayout.layouts import is_contiguous, unknown_strides
+    from torchlayout.sizes import YES
+    from torchlayout.structs import replace
+
+    packed = is_contiguous(operand.layout, facts) is YES
+    proved = [
+        other.layout == operand.layout or (packed and is_contiguous(other.layout, known) is YES)
+        for other, known in reveal.proven
+    ]
+    if proved and all(proved):
+        return operand, facts
+    return replace(operand, layout=unknown_strides(operand.layout.shape)), facts
 
 
 def _as_data(pairs: list[tuple[Operand, Facts]]) -> dict[str, object]:
