@@ -159,6 +159,25 @@ class LoopFrame:
     """What a turn changes, once a copy in the loop has asked."""
 
 
+@struct(frozen=True, slots=True)
+class LoopAround:
+    """A loop around the call of a function, in one that led here."""
+
+    path: str
+    span: Span
+    context: tuple[Hashable, ...]
+    """Of the activation that loops."""
+
+    def holds(self, made: SiteKey, way: tuple[Hashable, ...]) -> bool:
+        """Whether a visit of a site is of a turn of this loop: it stands there, or in what is called from there."""
+        if way[: len(self.context)] != self.context:
+            return False
+        calls = (part for part in way[len(self.context) :] if isinstance(part, tuple) and len(part) == 3)
+        path, line, column = next((part for part in calls if part[0] == self.path), (made[0], *made[1][:2]))
+        span = self.span
+        return path == self.path and (span.line, span.column) <= (line, column) <= (span.end_line, span.end_column)
+
+
 @struct(slots=True)
 class Frame:
     """One activation of a function of the linted code, or of a module's own statements."""
@@ -179,6 +198,8 @@ class Frame:
     globals: set[str] = field(default_factory=set)
     outer_loop: Loop | None = None
     """The loop around the call that led here ("call" for a function that is run per item)."""
+    around: tuple[LoopAround, ...] = ()
+    """The loops around the calls that led here."""
     discarding: Span | None = None
     """The call whose value the current statement throws away."""
     public: bool = True
@@ -198,14 +219,23 @@ class Frame:
     """The branches taken on the path that is being followed by itself (see `paths`)."""
     thrown: list[State] | None = None
     """Inside a `try`: the states from which an exception may leave its body, joined into one."""
+    start: tuple[Hashable, ...] = field(init=False)
+    """The context that it began with: in a loop over known items `context` tells turns apart."""
     home: Hashable = field(init=False)
     """Where its own names lie in the heap while it calls others."""
 
     def __post_init__(self) -> None:
+        self.start = self.context
         self.home = ("names", self.context)
 
     def site(self, span: Span) -> SiteKey:
         return (self.unit.path, span)
+
+    def loops_around(self, called: Loop | None) -> tuple[LoopAround, ...]:
+        """Those around what is called here; `called` is the loop that calls it per item."""
+        loop = self.loop
+        inner = [one for one in (loop.loop if loop is not None else None, called) if one is not None]
+        return (*self.around, *(LoopAround(self.unit.path, one.span, self.start) for one in inner))
 
     def place(self, span: Span) -> Hashable:
         """The key of unknowns made here: the source position and the calls that led to it."""

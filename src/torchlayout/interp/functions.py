@@ -123,6 +123,7 @@ def call_function(
         receiver=args[0] if args else None,
         depth=fr.depth + 1,
         outer_loop=loop,
+        around=fr.loops_around(loop),
         homes=function.homes,
         paths=fr.paths,
     )

@@ -9,7 +9,7 @@ from torchlayout.interp.conditions import is_answer
 from torchlayout.interp.frame import Frame, describe
 from torchlayout.interp.state import State
 from torchlayout.interp.tensors import Applied, as_tensor
-from torchlayout.interp.trace import ForeignArgument, ForeignCall, Reveal, Site, Use, Visit, Write
+from torchlayout.interp.trace import ForeignArgument, ForeignCall, Reveal, Site, SiteKey, Use, Visit, Write
 from torchlayout.interp.values import Opaque, Pointer, Tensor, Value, choices
 from torchlayout.ops import Op
 from torchlayout.program import nodes
@@ -59,7 +59,7 @@ def use(fr: Frame, tensors: Iterable[Tensor], how: str, name: str, parameter: st
     for tensor in tensors:
         for maker in tensor.made_by:
             uses = fr.run.trace.uses.setdefault(maker, set())
-            uses.add(Use(how, name, parameter, key, _made_outside(fr, maker[1])))
+            uses.add(Use(how, name, parameter, key, _made_outside(fr, maker)))
 
 
 def arguments(fr: Frame, values: Iterable[Value], name: str, span: Span, st: State) -> None:
@@ -77,10 +77,17 @@ def truth(fr: Frame, value: Value, span: Span) -> None:
     use(fr, (choice for choice in choices(value) if isinstance(choice, Tensor)), "contents", "bool", None, span)
 
 
-def _made_outside(fr: Frame, made: Span) -> bool:
-    """Whether the innermost loop runs here, but not where the value was made."""
+def _made_outside(fr: Frame, made: SiteKey) -> bool:
+    """Whether a loop runs here, in this function or around a call that led here, but not where the value was made."""
     loop = fr.loop
-    return loop is not None and not _inside(made, loop.loop.span)
+    if loop is not None and not _inside(made[1], loop.loop.span):
+        return True
+    if not fr.around:
+        return False
+    site = fr.run.trace.sites.get(made)
+    visits = site.visits if site is not None else ()
+    ways = [way for way in visits if isinstance(way, tuple) and way[0] == fr.context[0]]
+    return not all(around.holds(made, way) for around in fr.around for way in ways or [()])
 
 
 def _inside(inner: Span, outer: Span) -> bool:

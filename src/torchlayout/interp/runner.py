@@ -15,6 +15,7 @@ from torchlayout.interp.frame import (
     MAX_CALLER_STEPS,
     MAX_STEPS,
     Frame,
+    LoopAround,
     Options,
     OutOfBudget,
     Run,
@@ -30,10 +31,12 @@ from torchlayout.interp.state import State
 from torchlayout.interp.statements import execute_block
 from torchlayout.interp.trace import Loop, Trace
 from torchlayout.interp.values import Class, Dictionary, Function, Value
+from torchlayout.program.nodes import Span
 from torchlayout.program.unit import CannotLower, Entry, Unit
 
 PER_ITEM_METHODS = frozenset({"__getitem__", "collate_fn", "collate", "__call__", "_collate_fn"})
 """Functions that data loading calls for every sample or batch."""
+WHOLE_FILE = Span(1, 0, 1 << 30, 0)
 
 
 def run(unit: Unit, options: Options) -> Trace:
@@ -143,9 +146,11 @@ def _run_alone(function: Function, receiver: Value, state: State, activity: Run,
     for inner, _ in activity.nested[nested:]:
         escapes = is_handed_over(inner.name, inner.node.span.line, inner.unit)
         if escapes or not _was_called(inner, activity):
+            context = (("alone", inner.name, inner.node.span.line),)
+            often = LoopAround(inner.unit.path, WHOLE_FILE, context)  # who has it may call it any number of times
             inner_frame = Frame(
-                activity, inner.unit, inner.name, (("alone", inner.name, inner.node.span.line),), inner.closure,
-                owner=inner.owner, public=escapes,
+                activity, inner.unit, inner.name, context, inner.closure, owner=inner.owner, public=escapes,
+                around=(often,) if escapes else (),
             )  # fmt: skip
             run_body(inner, own_arguments(inner, None, state, inner_frame), state.copy(), inner_frame)
     del activity.nested[nested:]

@@ -163,7 +163,7 @@ class Use:
     parameter: str | None
     by: SiteKey
     in_loop: bool
-    """The use stands in a loop that the value was made outside of."""
+    """The use stands in a loop that the value was made outside of, or in a function that is called in one."""
 
     def sort_key(self) -> tuple[SiteKey, str, str, str, bool]:
         """Uses lie in sets: what depends on their order goes by this one."""
