@@ -100,7 +100,8 @@ class Plugin:
         analysis.own_process()
 
         try:
-            places = flake8_config.places_in(flake8_config.files_of(options))
+            arguments = flake8_config.command_line()
+            places = flake8_config.places_in(flake8_config.files_of(options, arguments))
             flake8_config.refuse_unknown(places)
             configuration = config.load(config.start_folder(options.filenames or args or ()))
             given = {
@@ -108,7 +109,7 @@ class Plugin:
                 for option in OPTIONS
                 if option.flake8 and (value := getattr(options, option.flake8_dest, None)) is not None
             }
-            configuration = flake8_config.with_options(configuration, given, places)
+            configuration = flake8_config.with_options(configuration, given, flake8_config.not_given(places, arguments))
         except config.ConfigError as error:
             manager.parser.exit(2, f"{error}\n")
         cls._options, cls._flake8_shows = options, None

@@ -124,6 +124,44 @@ def test_a_mistake_on_the_command_line(project: Path, flake8: Flake8) -> None:
     assert (run.status, run.lines[0][:38]) == (2, "flake8's options: torchlayout-device: ")
 
 
+@pytest.mark.parametrize("option", ["--config", "--append-config"])
+def test_a_mistake_in_a_file_that_is_named(project: Path, flake8: Flake8, option: str) -> None:
+    (project / "other.ini").write_text("[flake8]\n\ntorchlayout-devize = cpu\n")
+    run = flake8(option, "other.ini", "a.py")
+    assert run.status == 2
+    assert run.lines == ["other.ini:3: unknown setting 'torchlayout-devize' (did you mean 'torchlayout-device'?)"]
+
+
+def test_files_that_flake8_is_told_not_to_read(project: Path, flake8: Flake8) -> None:
+    (project / ".flake8").write_text("[flake8]\ntorchlayout-devize = cpu\n")
+    (project / "good.ini").write_text("[flake8]\nselect = LAY1\n")
+    assert flake8("a.py").status == 2
+    assert codes(flake8("--config=good.ini", "a.py").lines) == ["LAY101"]
+    assert codes(flake8("--isolated", "a.py").lines) == ["LAY101", "LAY201"]
+
+
+def test_a_folder_is_relative_to_the_file_that_names_it(project: Path, flake8: Flake8) -> None:
+    (project / "conf").mkdir()
+    (project / "conf" / "f.ini").write_text("[flake8]\ntorchlayout-cache-dir = kept\n")
+    (project / ".flake8").write_text("[flake8]\ntorchlayout-cache-dir = other\n")
+    for arguments, folder in (
+        (("--config=conf/f.ini",), "conf/kept"),
+        (("--config=conf/f.ini", "--torchlayout-cache-dir=here"), "here"),
+    ):
+        flake8(*arguments, "a.py")
+        assert Plugin._settings.cache_dir is not None
+        assert Path(Plugin._settings.cache_dir).resolve() == (project / folder).resolve()
+
+
+def test_a_host_with_a_command_line_of_its_own(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from flake8.api.legacy import get_style_guide
+
+    (project / ".flake8").write_text("[flake8]\ntorchlayout-device = cuda\n")
+    monkeypatch.setattr(sys, "argv", ["host", "--isolated", "--config=absent.ini"])
+    get_style_guide()
+    assert Plugin._settings.device == "cuda"
+
+
 def test_comments(project: Path, flake8: Flake8) -> None:
     (project / "a.py").write_text(
         "import torch\n"

@@ -6,13 +6,16 @@ Flake8-pyproject values come from `[tool.flake8]`, and may be lists and tables.
 
 from __future__ import annotations
 
+import configparser
 import difflib
+import inspect
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping
+import sys
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from torchlayout.check.config import ConfigError, Configuration, Origin, shown_path, upwards, with_values
+from torchlayout.check.config import ConfigError, Configuration, Origin, shown_path, with_values
 from torchlayout.check.kinds import Kind
 from torchlayout.check.settings import BY_KEY, OPTIONS
 
@@ -28,25 +31,58 @@ _HEADER = re.compile(r"""\s*\[\s*(?P<name>[A-Za-z_][\w.:"' -]*?)\s*\]\s*(?:[#;].
 _ENTRY = re.compile(r"""\s*["']?(?P<key>torchlayout[-_][\w-]+)["']?\s*[=:]""")
 
 
-def files_of(options: Any) -> list[str]:
-    """The files that flake8's options come from, the one that has the last word first."""
-    if getattr(options, "isolated", False):
+def command_line() -> list[str]:
+    """The arguments that flake8 was called with.
+
+    flake8 parses `--config`, `--append-config` and `--isolated` before plugins are there, and hands over options
+    without them. A host may call it with other arguments than the process has, so they are taken from flake8's own
+    outermost function: in all versions the parameter is named `argv`.
+    """
+    found = sys.argv[1:]
+    frame = inspect.currentframe()
+    while frame is not None:
+        if frame.f_globals.get("__name__", "").startswith("flake8."):
+            given = frame.f_locals.get("argv")
+            found = list(given) if isinstance(given, list | tuple) else found
+        frame = frame.f_back
+    return found
+
+
+def files_of(options: Any, arguments: Sequence[str]) -> list[str]:
+    """The files that flake8's options come from, the one that has the last word first.
+
+    `options` are as flake8 hands them over, `arguments` those of its command line.
+    """
+    from flake8.main.options import stage1_arg_parser
+
+    if hasattr(options, "toml_config"):  # Flake8-pyproject, whose file takes the place of all others
+        shared = options.toml_config or TOML
+        if any(section == "tool.flake8" or section.startswith("tool.flake8.") for section, _ in _lines(shared)):
+            return [shared]
+    first, _ = stage1_arg_parser().parse_known_args(list(arguments))
+    if first.isolated:
         return []
-    found = [*reversed(getattr(options, "append_config", None) or ())]
-    if hasattr(options, "toml_config"):  # Flake8-pyproject
-        found.append(options.toml_config or TOML)
-    nearest = getattr(options, "config", None) or _nearest(os.getcwd())
-    return [*found, nearest] if nearest else found
+    nearest = first.config or _nearest()
+    appended = [*reversed(first.append_config)]
+    return [*appended, nearest] if nearest else appended
 
 
-def _nearest(folder: str) -> str | None:
-    """The file that flake8 finds: the first upwards with a section of its own."""
-    for above in upwards(folder):
-        for name in NAMES:
-            path = os.path.join(above, name)
-            if any(section.startswith("flake8") for section, _ in _lines(path)):
-                return path
-    return None
+def _nearest() -> str | None:
+    """The file that flake8 finds by itself."""
+    from flake8.options.config import load_config
+
+    _, folder = load_config(None, [])
+    return next((path for name in NAMES if _is_flake8s(path := os.path.join(folder, name))), None)
+
+
+def _is_flake8s(path: str) -> bool:
+    """Whether flake8 takes a file for its configuration: it can be parsed, and has a section for flake8."""
+    parser = configparser.RawConfigParser()
+    try:
+        parser.read(path, encoding="UTF-8")
+    except (UnicodeDecodeError, configparser.Error):
+        return False
+    return "flake8" in parser or "flake8:local-plugins" in parser
 
 
 def _lines(path: str) -> Iterator[tuple[str, str]]:
@@ -92,6 +128,16 @@ def refuse_unknown(places: Mapping[str, Origin]) -> None:
     for key, origin in places.items():
         if key not in known:
             raise ConfigError(f"unknown setting {key!r}{_hint(key, known)}", origin)
+
+
+def not_given(places: Mapping[str, Origin], arguments: Sequence[str]) -> dict[str, Origin]:
+    """The places without those of options that the command line gives too: its values go before those of files."""
+    flags = [word.partition("=")[0] for word in arguments if word.startswith(f"--{PREFIX}")]
+    # argparse takes a beginning of a name for the name, unless it is another's whole name
+    whole = {f"--{PREFIX}{option.key}" for option in OPTIONS}
+    given = {key for key in places for flag in flags if flag == f"--{key}"}
+    given |= {key for key in places for flag in flags if flag not in whole and f"--{key}".startswith(flag)}
+    return {key: origin for key, origin in places.items() if key not in given}
 
 
 def _hint(key: str, known: Iterable[str]) -> str:
