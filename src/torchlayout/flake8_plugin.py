@@ -101,7 +101,7 @@ class Plugin:
 
         try:
             arguments = flake8_config.command_line()
-            places = flake8_config.places_in(flake8_config.files_of(options, arguments))
+            places = flake8_config.places_in(files_of(options, arguments))
             flake8_config.refuse_unknown(places)
             configuration = config.load(config.start_folder(options.filenames or args or ()))
             given = {
@@ -131,6 +131,18 @@ class Plugin:
         if advice and options.select is None:
             options.extend_select = [*(options.extend_select or ()), *advice]
         return settings
+
+
+def files_of(options: argparse.Namespace, arguments: Sequence[str]) -> list[str]:
+    """The files that flake8's options come from, with these arguments on its command line."""
+    from flake8.main.options import stage1_arg_parser
+    from flake8.options.config import load_config
+
+    from torchlayout.check import flake8_config
+
+    first, _ = stage1_arg_parser().parse_known_args(list(arguments))
+    _, folder = load_config(first.config, [], isolated=first.isolated)
+    return flake8_config.files_of(options, first, folder)
 
 
 def _overlaps(one: str, other: str) -> bool:

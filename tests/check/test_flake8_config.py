@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 
 from torchlayout.check.config import ConfigError, Origin, load
-from torchlayout.check.flake8_config import entries, files_of, not_given, places_in, refuse_unknown, with_options
+from torchlayout.check.flake8_config import entries, not_given, places_in, refuse_unknown, with_options
 
 pytestmark = pytest.mark.usefixtures("fake_analysis")
 
@@ -31,43 +30,6 @@ def test_a_value_has_the_line_it_stands_on(project: Path, line: str) -> None:
         with_options(load(), {"device": "tpu"}, places)
     configuration = with_options(load(), {"device": "cpu"}, places)
     assert (configuration.settings.device, str(configuration.origin("device"))) == ("cpu", "tox.ini:5")
-
-
-def test_the_files_are_those_that_flake8_reads(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    Path("setup.cfg").write_text("[metadata]\nname = x\n")
-    Path(".flake8").write_text("[flake8]\nselect = LAY\n")
-    monkeypatch.chdir("inner")
-    options = SimpleNamespace()
-    assert files_of(options, []) == [str(project / ".flake8")]
-    assert files_of(options, ["--isolated", "a.py"]) == []
-    named = ["a.py", "--config=a.cfg", "--append-config", "b", "--append-config=c", "--max-line-length=9"]
-    assert files_of(options, named) == ["c", "b", "a.cfg"]
-    assert files_of(options, ["--append-config", "b"]) == ["b", str(project / ".flake8")]
-
-
-def test_a_file_that_flake8_passes_by_is_passed_by(project: Path) -> None:
-    Path("setup.cfg").write_text("[flake8-other]\nx = 1\n")
-    assert files_of(SimpleNamespace(), []) == []
-    Path(".flake8").write_text("[flake8:local-plugins]\n")
-    assert files_of(SimpleNamespace(), []) == [str(project / ".flake8")]
-    Path("tox.ini").write_text("[flake8]\nno value here\n")
-    assert files_of(SimpleNamespace(), []) == [str(project / ".flake8")]
-
-
-def test_no_file_above_the_home_is_read(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("HOME", str(project))
-    monkeypatch.setenv("USERPROFILE", str(project))
-    Path(".flake8").write_text("[flake8]\n")
-    monkeypatch.chdir("inner")
-    assert files_of(SimpleNamespace(), []) == []
-
-
-def test_the_table_of_flake8_pyproject_takes_the_place_of_all_files(project: Path) -> None:
-    for options in (SimpleNamespace(toml_config=None), SimpleNamespace(toml_config="x.toml")):
-        name = options.toml_config or "pyproject.toml"
-        assert files_of(options, ["--config=a.cfg"]) == ["a.cfg"]
-        Path(name).write_text("[tool.flake8.torchlayout-assume-sizes]\n")
-        assert files_of(options, ["--config=a.cfg"]) == files_of(options, ["--isolated"]) == [name]
 
 
 def test_what_the_command_line_gives_stands_in_no_file() -> None:

@@ -48,31 +48,22 @@ def command_line() -> list[str]:
     return found
 
 
-def files_of(options: Any, arguments: Sequence[str]) -> list[str]:
+def files_of(options: Any, first: Any, folder: str) -> list[str]:
     """The files that flake8's options come from, the one that has the last word first.
 
-    `options` are as flake8 hands them over, `arguments` those of its command line.
+    `options` are as flake8 hands them over, `first` those that it parsed beforehand, and `folder` is where the file
+    lies that it found by itself, if it found one.
     """
-    from flake8.main.options import stage1_arg_parser
-
     if hasattr(options, "toml_config"):  # Flake8-pyproject, whose file takes the place of all others
         shared = options.toml_config or TOML
         if any(section == "tool.flake8" or section.startswith("tool.flake8.") for section, _ in _lines(shared)):
             return [shared]
-    first, _ = stage1_arg_parser().parse_known_args(list(arguments))
     if first.isolated:
         return []
-    nearest = first.config or _nearest()
+    found = (path for name in NAMES if _is_flake8s(path := os.path.join(folder, name)))
+    nearest = first.config or next(found, None)
     appended = [*reversed(first.append_config)]
     return [*appended, nearest] if nearest else appended
-
-
-def _nearest() -> str | None:
-    """The file that flake8 finds by itself."""
-    from flake8.options.config import load_config
-
-    _, folder = load_config(None, [])
-    return next((path for name in NAMES if _is_flake8s(path := os.path.join(folder, name))), None)
 
 
 def _is_flake8s(path: str) -> bool:
