@@ -29,6 +29,9 @@ def codes(source: str, **settings: object) -> list[str]:
         ("x.view(6)  # NOQA", []),
         ("x.view(6)  # noqa: LAY101", []),
         ("x.view(6)  # noqa:LAY101", []),
+        ("x.view(6)  # noqa: lay101", []),
+        ("x.view(6)  # torchlayout: ignore[lay101]", []),
+        ("x.view(6)\nx.contiguous()\n# torchlayout: ignore-file[Lay1]", ["LAY201"]),
         ("x.view(6)  # noqa: LAY1", []),
         ("x.view(6)  # noqa: E501, LAY101", []),
         ("x.view(6)  # noqa: E501 LAY101", []),
@@ -109,7 +112,7 @@ def test_comments_that_silence_nothing(source: str, expected: list[tuple[str, in
         ("torchlayout: ignore[LAY1, LAY902]", "unused suppression of LAY1, LAY902: nothing here needs it"),
         ("torchlayout: ignore", "unused suppression: nothing here needs it"),
         ("torchlayout: ignore[LAY8, X1]", "suppression of LAY8, X1: no such code"),
-        ("torchlayout: ignore[lay101]", "suppression of lay101: no such code (did you mean LAY101?)"),
+        ("torchlayout: ignore[lay101]", "unused suppression of LAY101: nothing here needs it"),
         (
             "torchlayout: ignore[Unused-Suppression]",
             "suppression of Unused-Suppression: no such code (did you mean LAY902?)",

@@ -8,9 +8,9 @@
 | `# flake8: noqa`, alone on its line | the whole file (also when codes follow: flake8 does not read them) |
 | `# torchlayout: ignore-file[LAY101] -- reason` | those codes in the whole file |
 
-Only comments count, not strings that look like one. A *line* is as flake8 has it: the lines that a string in
-triple quotes or a backslash joins are one. The text is tokenized only when there is a finding to silence and
-the text holds a word that could do it.
+Codes count in any case. Only comments count, not strings that look like one. A *line* is as flake8 has it: the
+lines that a string in triple quotes or a backslash joins are one. The text is tokenized only when there is a finding to
+silence and the text holds a word that could do it.
 """
 
 from __future__ import annotations
@@ -123,8 +123,13 @@ def _of_lines(lines: range, remarks: tuple[tokenize.TokenInfo, ...], following: 
 def _comment(
     place: Span, remark: str, codes: str | None, lines: range, *, flake8s: bool, whole_file: bool = False
 ) -> Comment:
-    listed = tuple(code for code in re.split(r"[,\s]+", codes or "") if code)
+    listed = tuple(_in_capitals(code) for code in re.split(r"[,\s]+", codes or "") if code)
     return Comment(Suppression(place, remark, listed, whole_file, codes is None and flake8s), lines, flake8s)
+
+
+def _in_capitals(code: str) -> str:
+    """A code in any case, as flake8 takes it; what is no code, such as a rule's name, as it was written."""
+    return code.upper() if re.fullmatch(r"[A-Za-z]+[0-9]*", code) else code
 
 
 class Outcome(NamedTuple):
@@ -170,7 +175,7 @@ def unused_finding(code: str, suppression: Suppression, text: str) -> Finding:
 
 
 def _meant(unknown: list[str]) -> str:
-    """The codes meant by names of rules, or by codes in small letters."""
+    """The codes meant by names of rules."""
     meant = [code for code in map(find_code, unknown) if code is not None]
     return f" (did you mean {', '.join(meant)}?)" if meant else ""
 
