@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import xml.etree.ElementTree as ET
 from collections.abc import Callable
@@ -157,6 +158,20 @@ def test_sarif_is_valid_and_tells_the_whole_story(run: Run, turned: Path, folder
     [invocation] = sarif["invocations"]
     assert not invocation["executionSuccessful"]
     assert len(invocation["toolExecutionNotifications"]) == 2
+
+
+@pytest.mark.parametrize("name", formats.names())
+def test_a_file_whose_name_is_not_utf8(run: Run, folder: Path, name: str) -> None:
+    try:
+        with open(os.fsencode(folder) + b"/c\xff \xc3\xa9.py", "w") as file:
+            file.write(AWKWARD)
+    except OSError:
+        pytest.skip("such a name cannot be")
+    ran = run("check", ".", "--output-format", name)
+    assert (ran.status, "LAY101" in ran.out) == (1, True)
+    if name == "sarif":
+        [result] = json.loads(ran.out)["runs"][0]["results"]
+        assert result["locations"][0]["physicalLocation"]["artifactLocation"]["uri"] == "c%FF%20%C3%A9.py"
 
 
 def test_sarif_without_findings_is_valid(run: Run, folder: Path) -> None:

@@ -128,7 +128,7 @@ def _artifact(path: str) -> dict[str, str]:
         relative = os.pardir
     if relative.startswith(os.pardir):
         return {"uri": PurePath(absolute).as_uri()}
-    return {"uri": quote(relative.replace(os.sep, "/")), "uriBaseId": ROOT}
+    return {"uri": quote(os.fsencode(relative.replace(os.sep, "/"))), "uriBaseId": ROOT}
 
 
 def _notification(report: Report) -> dict[str, Any]:
