@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import builtins
+import os
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -69,7 +72,7 @@ def test_the_nearest_file_that_speaks_of_us_has_the_say(project: Path) -> None:
     write(project / "a" / "torchlayout.toml", "select = ['LAY2']\n")
     configuration = load(str(project / "a"))
     assert configuration.settings.select == ("LAY2",)
-    assert configuration.origin("select") == Origin("a/torchlayout.toml".replace("/", __import__("os").sep), 1)
+    assert configuration.origin("select") == Origin(os.path.join("a", "torchlayout.toml"), 1)
 
 
 def test_isolated_and_named(project: Path) -> None:
@@ -160,6 +163,35 @@ def test_files_that_are_not_utf8(project: Path) -> None:
     (project / "pyproject.toml").write_bytes(b"[tool.torchlayout]\n\n# \xff\n")
     with pytest.raises(ConfigError, match=r"^pyproject\.toml:3: the file is not UTF-8$"):
         load()
+
+
+@pytest.mark.parametrize("name", ["torchlayout.toml", "pyproject.toml"])
+def test_files_that_may_not_be_read(project: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    write(project / name, "")
+    real = builtins.open
+
+    def refuse(path: Any, *rest: Any, **more: Any) -> Any:
+        if os.path.basename(path) == name:
+            raise PermissionError(13, "Permission denied", path)
+        return real(path, *rest, **more)
+
+    monkeypatch.setattr(builtins, "open", refuse)
+    with pytest.raises(ConfigError) as raised:
+        load(str(project / "src"))
+    assert str(raised.value) == f"{name}: cannot read the settings: Permission denied"
+    os.unlink(project / name)  # of a file in a closed folder nobody knows whether it is there
+    assert load(str(project / "src")).settings.select == Settings().select
+
+
+@pytest.mark.parametrize("name", ["torchlayout.toml", "pyproject.toml"])
+def test_links_that_lead_nowhere(project: Path, name: str) -> None:
+    try:
+        (project / name).symlink_to("nowhere.toml")
+    except OSError:
+        pytest.skip("no links on this system")
+    with pytest.raises(ConfigError) as raised:
+        load()
+    assert str(raised.value) == f"{name}: cannot read the settings: the link leads nowhere"
 
 
 def test_others_files_are_not_even_parsed(project: Path) -> None:

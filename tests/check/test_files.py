@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 import os
 from collections.abc import Mapping
 from pathlib import Path
@@ -121,6 +122,31 @@ def test_a_folder_that_cannot_be_read(tree: Path, monkeypatch: pytest.MonkeyPatc
     assert errors(".") == {"a": "cannot read the folder: Permission denied"}
 
 
+@pytest.mark.parametrize("name", [".gitignore", "a/.gitignore", ".git/info/exclude"])
+def test_patterns_that_cannot_be_read(tree: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    make(tree, {".git/info/exclude": "", ".gitignore": "x/\n", "a/.gitignore": "y/\n", "a/b.py": ""})
+    real = builtins.open
+
+    def refuse(path: Any, *rest: Any, **more: Any) -> Any:
+        if os.path.abspath(path) == os.path.abspath(tree / name):
+            raise PermissionError(13, "Permission denied", path)
+        return real(path, *rest, **more)
+
+    monkeypatch.setattr(builtins, "open", refuse)
+    for path in (".", "a"):
+        found = list(discover([path], Settings()))
+        assert [item.path for item in found if isinstance(item, Found)] == [os.path.join("a", "b.py")]
+        (error,) = [item for item in found if isinstance(item, FileResult)]
+        assert os.path.abspath(error.path) == os.path.abspath(tree / name)
+        assert str(error.error) == "cannot read the file: Permission denied"
+    assert list(discover(["."], Settings(respect_gitignore=False))) == [Found(os.path.join("a", "b.py"), False)]
+
+
+def test_a_folder_by_the_name_of_a_file_of_patterns(tree: Path) -> None:
+    make(tree, {".gitignore/x": "", "a.py": ""})
+    assert list(discover(["."], Settings())) == [Found("a.py", False)]
+
+
 @pytest.fixture
 def links(tree: Path) -> Path:
     try:
@@ -145,10 +171,12 @@ def test_broken_links_are_reported(links: Path) -> None:
     os.symlink("nowhere.py", links / "a.py")
     os.symlink("b.py", links / "b.py")
     os.symlink("nowhere", links / "data.bin")
+    os.symlink("nowhere", links / ".gitignore")
     found = errors(".")
+    assert found[".gitignore"] == "broken link: it leads nowhere"
     assert found["a.py"] == "broken link: it leads nowhere"
     assert "symbolic links" in found["b.py"]
-    assert set(found) == {"a.py", "b.py"}
+    assert set(found) == {".gitignore", "a.py", "b.py"}
 
 
 def test_deep_folders_do_not_exhaust_the_stack(tree: Path) -> None:

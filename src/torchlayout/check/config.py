@@ -121,10 +121,10 @@ def _table(path: str, *, required: bool = False) -> dict[str, Any] | None:
         with open(path, "rb") as file:
             data = file.read()
     except OSError as error:
-        if required or not isinstance(error, FileNotFoundError | NotADirectoryError | PermissionError):
-            raise ConfigError(
-                f"cannot read the settings: {error.strerror or error}", Origin(shown_path(path))
-            ) from None
+        if required or os.path.lexists(path):
+            gone = isinstance(error, FileNotFoundError) and os.path.islink(path)
+            why = "the link leads nowhere" if gone else error.strerror or error
+            raise ConfigError(f"cannot read the settings: {why}", Origin(shown_path(path))) from None
         return None
     shared = os.path.basename(path) == SHARED_FILE
     if shared and b"torchlayout" not in data and not required:

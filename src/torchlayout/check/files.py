@@ -52,7 +52,11 @@ def _from_path(path: str, settings: Settings, excluded: Patterns) -> Iterator[Fo
     if not folder:
         yield Found(path, named=True)
         return
-    ignores = _ignores_above(path) if settings.respect_gitignore else ()
+    ignores: tuple[_Ignore, ...] = ()
+    if settings.respect_gitignore:
+        above = list(_ignores_above(path))
+        ignores = tuple(found for found in above if isinstance(found, _Ignore))
+        yield from (found for found in above if isinstance(found, FileResult))
     # Who names an ignored or excluded folder wants what is in it: only patterns about its inside hold then.
     if _ignored(path, True, ignores):
         ignores = ()
@@ -86,12 +90,19 @@ def _walk(
             yield _unreadable(folder, "folder", error)
             continue
         if gitignore and any(entry.name == ".gitignore" for entry in listed):
-            ignores = (*ignores, *_read_ignore(folder, os.path.join(folder, ".gitignore")))
+            for found in _read_ignore(folder, _inside(folder, ".gitignore")):
+                if isinstance(found, FileResult):
+                    yield found
+                else:
+                    ignores = (*ignores, found)
         inside: list[tuple[str, tuple[_Ignore, ...]] | Found | FileResult] = []
         for entry in listed:
-            path = entry.name if folder == os.curdir else os.path.join(folder, entry.name)
-            inside.extend(_entry(entry, path, ignores, excluded))
+            inside.extend(_entry(entry, _inside(folder, entry.name), ignores, excluded))
         stack.extend(reversed(inside))
+
+
+def _inside(folder: str, name: str) -> str:
+    return name if folder == os.curdir else os.path.join(folder, name)
 
 
 def _entry(
@@ -125,7 +136,7 @@ def _ignored(path: str, folder: bool, ignores: tuple[_Ignore, ...]) -> bool:
     return False
 
 
-def _ignores_above(path: str) -> tuple[_Ignore, ...]:
+def _ignores_above(path: str) -> Iterator[_Ignore | FileResult]:
     """The .gitignore files above a folder, up to its repository's root, outermost first; none outside of one."""
     folder = os.path.abspath(path)
     chain: list[str] = []
@@ -134,20 +145,22 @@ def _ignores_above(path: str) -> tuple[_Ignore, ...]:
             break
         parent = os.path.dirname(folder)
         if parent == folder:
-            return ()
+            return
         folder = parent
         chain.append(folder)
-    found: list[_Ignore] = list(_read_ignore(folder, os.path.join(folder, ".git", "info", "exclude")))
+    yield from _read_ignore(folder, os.path.join(folder, ".git", "info", "exclude"))
     for above in reversed(chain):
-        found.extend(_read_ignore(above, os.path.join(above, ".gitignore")))
-    return tuple(found)
+        yield from _read_ignore(above, os.path.join(above, ".gitignore"))
 
 
-def _read_ignore(folder: str, path: str) -> Iterator[_Ignore]:
+def _read_ignore(folder: str, path: str) -> Iterator[_Ignore | FileResult]:
+    """The patterns of a file, if there is one; a FileResult where it cannot be read."""
     try:
         with open(path, encoding="utf-8", errors="surrogateescape") as file:
             lines = file.read().splitlines()
-    except OSError:  # there is none, or git could not read it either
+    except OSError as error:
+        if os.path.lexists(path) and not os.path.isdir(path):
+            yield _unreadable(path, "file", error)
         return
     try:
         yield _Ignore(os.path.abspath(folder), GitIgnoreSpec.from_lines(lines))
