@@ -47,7 +47,9 @@ class ContiguousOfContiguous(Rule):
 
     ## Fix safety
     Safe: the call is taken away where it returned the very tensor that it was given, and of `x = x.contiguous()` the
-    whole statement. A comment inside the call makes it unsafe.
+    whole statement; a comment behind it stays, and so does a block, with `pass` in it. `x = x` is left where the
+    statement may do more than that: `self.x = self.x` and `t[0] = t[0]`, a name that may not be bound before or is
+    deleted somewhere, a comment meant for a tool (`# noqa`). A comment inside the call makes the fix unsafe.
 
     ## References
     - [torch.Tensor.contiguous](https://pytorch.org/docs/stable/generated/torch.Tensor.contiguous.html)

@@ -48,7 +48,8 @@ class TwoCopies(Rule):
 
     ## Fix safety
     Safe for `clone`, which always copies. For conversions it is safe where they are proved to change the dtype, else
-    unsafe.
+    unsafe. It is offered where `torch` is sure to be the module: imported above the call, and not under a condition
+    (`if TYPE_CHECKING:`) or in another function, and bound to nothing else in the file.
 
     ## References
     - [torch.clone](https://pytorch.org/docs/stable/generated/torch.clone.html)
@@ -171,14 +172,14 @@ def _copies_anyway(site: Site) -> bool:
 
 def _one_copy(seen: Seen, packing: Site, other: Site) -> Fix | None:
     """`x.clone().contiguous()` to `x.clone(memory_format=torch.contiguous_format)`."""
-    from torchlayout.rules import edits, mend
+    from torchlayout.rules import edits, imported, mend
     from torchlayout.rules.finding import Edit, Fix, Safety
     from torchlayout.rules.seen import always, copies
 
     call, copied = mend.call_at(seen, packing.key), mend.call_at(seen, other.key)
-    if call is None or copied is None or not _chained(call, copied) or seen.unit.resolve("torch") != "torch":
+    if call is None or copied is None or not _chained(call, copied) or call.arguments:
         return None
-    if call.arguments:
+    if not imported.stands_for(seen.unit, call.call, "torch", "torch"):
         return None
     end = copied.parentheses
     comma = ", " if copied.arguments else ""

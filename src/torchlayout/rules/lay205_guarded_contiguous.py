@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 from torchlayout.rules.base import Example, Rule
 
 if TYPE_CHECKING:
+    import ast
+
     from torchlayout.interp.trace import Guard
     from torchlayout.rules.finding import Finding, Fix
     from torchlayout.rules.seen import Seen
@@ -46,7 +48,10 @@ class GuardedContiguous(Rule):
     Guards of which the branch does more than pack the tensor (counts, warns) are left alone.
 
     ## Fix safety
-    Safe: the statement in the branch is kept, and gives the same tensor where the test held.
+    Safe for a variable: the statement in the branch is kept, and gives the same tensor where the test held. Unsafe for
+    attributes and items (`self.x`, `t[0]`), and for names in a class body: they are then assigned where the program may
+    never have assigned them, which a tuple, or a property without a setter, refuses. Unsafe, too, where the tensor
+    comes from a call (`f() if f().is_contiguous() else f().contiguous()`), which is then made once, not twice.
 
     ## References
     - [torch.Tensor.contiguous](https://pytorch.org/docs/stable/generated/torch.Tensor.contiguous.html)
@@ -158,17 +163,17 @@ def _without_test(seen: Seen, guard: Guard) -> Fix | None:
     from torchlayout.rules import edits
     from torchlayout.rules.finding import Fix, Safety
 
-    source = seen.unit.source
+    unit = seen.unit
 
     def span(node: ast.expr | ast.stmt) -> Span:
-        start = source.column_from_utf8(node.lineno, node.col_offset)
-        end = source.column_from_utf8(node.end_lineno or 0, node.end_col_offset or 0)
+        start = unit.source.column_from_utf8(node.lineno, node.col_offset)
+        end = unit.source.column_from_utf8(node.end_lineno or 0, node.end_col_offset or 0)
         return Span(node.lineno, start, node.end_lineno or node.lineno, end)
 
     def holds(whole: Span, part: Span) -> bool:
         return whole[:2] <= part[:2] and part[2:] <= whole[2:]
 
-    for node in ast.walk(seen.unit.tree):
+    for node in ast.walk(unit.tree):
         if isinstance(node, ast.IfExp) and guard.conditional:
             kept: ast.expr | ast.stmt = node.body if holds(span(node.body), guard.span) else node.orelse
         elif isinstance(node, ast.If) and not guard.conditional and len(node.body) == 1 and not node.orelse:
@@ -176,9 +181,26 @@ def _without_test(seen: Seen, guard: Guard) -> Fix | None:
         else:
             continue
         if holds(span(node.test), guard.test) and holds(span(kept), guard.span):
-            whole = span(node)
-            if source.slice(Span(*whole[:2], whole.line, whole.column + 4)) == "elif":
+            whole, text = span(node), unit.source.slice(span(kept))
+            if unit.source.slice(Span(*whole[:2], whole.line, whole.column + 4)) == "elif" or "\n" in text:
                 return None
-            text = source.slice(span(kept))
-            return None if "\n" in text else Fix("Take the test away", edits.replace(whole, text), Safety.SAFE)
+            safe = _sets_variable(seen, kept) if isinstance(kept, ast.stmt) else _only_reads(node.test)
+            return Fix("Take the test away", edits.replace(whole, text), Safety.SAFE if safe else Safety.UNSAFE)
     return None
+
+
+def _only_reads(test: ast.expr) -> bool:
+    """Whether nothing but `is_contiguous` is called in a test."""
+    import ast
+
+    return sum(isinstance(node, (ast.Call, ast.Await, ast.NamedExpr, ast.Yield)) for node in ast.walk(test)) == 1
+
+
+def _sets_variable(seen: Seen, statement: ast.stmt) -> bool:
+    """Whether an assignment is to a variable of a function or of the module, which may be assigned on every path."""
+    import ast
+
+    entry = seen.unit.outline.at(statement.lineno)
+    return not (entry is not None and entry.is_class) and all(
+        isinstance(target, ast.Name) for target in getattr(statement, "targets", [statement])
+    )

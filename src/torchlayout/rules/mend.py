@@ -2,19 +2,11 @@
 
 from __future__ import annotations
 
-import ast
-import re
-from collections.abc import Sequence
-
 from torchlayout.interp.trace import SiteKey
-from torchlayout.program.nodes import Span
 from torchlayout.program.places import CallSite
-from torchlayout.rules import edits
+from torchlayout.rules import edits, removal
 from torchlayout.rules.finding import Fix, Safety
 from torchlayout.rules.seen import Seen
-from torchlayout.rules.way import Step, way_to
-
-FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 
 LENIENT = {"view": "reshape", "view_as": "reshape_as"}
 """Methods that refuse strided tensors, and those that copy then."""
@@ -90,53 +82,15 @@ def pack_argument(seen: Seen, call: CallSite, place: int | str) -> Fix | None:
 
 
 def drop_call(seen: Seen, key: SiteKey, title: str, safety: Safety) -> Fix | None:
-    """`x.contiguous()` to `x`, and `x = x.contiguous()` to nothing; not for `torch.Tensor.contiguous(x)`."""
+    """`x.contiguous()` to `x`, and `x = x.contiguous()` to nothing where that may be; not for
+    `torch.Tensor.contiguous(x)`."""
     call = call_at(seen, key)
     if call is None or call.receiver is None or _takes_tensor(call):
         return None
-    whole = _statement(seen, call)
-    if whole is not None:
-        return Fix("Take the statement away", edits.replace(whole, ""), safety)
+    whole = removal.without_statement(seen, call)
+    if whole:
+        return Fix("Take the statement away", whole, safety)
     return Fix(title, edits.delete_method_call(seen.unit.source, call.suffix), safety)
-
-
-def _statement(seen: Seen, call: CallSite) -> Span | None:
-    """The lines of `x = x.contiguous()` where the statement may go whole: x is surely bound before, and the block is
-    not empty without it. None elsewhere."""
-    source, place = seen.unit.source, call.statement
-    before = source.slice(Span(place.line, place.column, call.suffix.line, call.suffix.column))
-    named = re.fullmatch(r"([^\W\d]\w*)\s*=\s*\1", before)
-    beside = source.line(place.line)[: place.column] + source.line(place.end_line)[place.end_column :]
-    if named is None or beside.strip() or place.end_line == source.line_count or call.suffix[2:] != place[2:]:
-        return None
-    bound = _is_bound_before(named[1], way_to(seen.unit.tree, source, call.call))
-    return Span(place.line, 0, place.end_line + 1, 0) if bound else None
-
-
-def _is_bound_before(name: str, way: Sequence[Step]) -> bool:
-    """Whether the assignment at the end of a way may go: another statement stands in its block, and the name is a
-    parameter or assigned earlier there."""
-    if len(way) < 3:
-        return False
-    statement, field = way[-2]
-    block = getattr(way[-3].node, field)
-    scope = next(step.node for step in reversed(way) if isinstance(step.node, (*FUNCTIONS, ast.ClassDef, ast.Module)))
-    if not isinstance(block, list) or len(block) < 2 or isinstance(scope, ast.ClassDef):
-        return False
-    if any(
-        isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Del) for node in ast.walk(scope)
-    ):
-        return False
-    if isinstance(scope, FUNCTIONS) and any(isinstance(n, ast.arg) and n.arg == name for n in ast.walk(scope.args)):
-        return True
-    earlier = block[: block.index(statement)]
-    return any(
-        isinstance(target, ast.Name) and target.id == name
-        for other in earlier
-        if isinstance(other, ast.Assign)
-        for whole in other.targets
-        for target in (whole.elts if isinstance(whole, ast.Tuple) else [whole])
-    )
 
 
 def _takes_tensor(call: CallSite) -> bool:
