@@ -21,12 +21,12 @@ if TYPE_CHECKING:
 
 MAX_STEPS = 10_000
 """Nodes evaluated for one function that is looked at, with all that it calls; then the rest of it is unknown."""
-MAX_CALLER_STEPS = 1_000
+MAX_CALLER_STEPS = 1_100
 """The same for a function that is run only for what it hands to others."""
 MAX_CALL_STEPS = 1_000
 """Nodes evaluated in functions that it calls, after which such calls are unknown, but those of functions that hold a
 sink word themselves."""
-MAX_CALLER_CALL_STEPS = 300
+MAX_CALLER_CALL_STEPS = 600
 """The same for a function that is run only for what it hands to others."""
 MAX_FILE_STEPS = 200_000
 """Nodes evaluated for one file: twice what the longest model files take."""
