@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 import torch
+import torch.distributed as dist
 from claims import CLAIMS
 from programs import marks, run
 
@@ -160,6 +161,90 @@ def update(x, turn):
 """
     (finding,) = torchlayout.check(source)
     assert finding.code == "LAY108" and "on some path" in finding.message
+
+
+COLLECTIVES = """\
+import torch
+import torch.distributed as dist
+from torch.distributed import irecv
+
+
+def f(x, other, handles):
+    rows, columns = x.shape
+    x = x.t()
+{lines}
+
+
+def g():
+    f(torch.zeros(3, 4), torch.zeros(4, 3), [])
+"""
+LOST_RESULTS = {
+    "all_reduce": "dist.all_reduce(x.contiguous())",
+    "all_reduce by keyword": "dist.all_reduce(tensor=x.contiguous(), op=dist.ReduceOp.MAX)",
+    "all_reduce of a reshape": "dist.all_reduce(x.reshape(-1))",
+    "all_reduce of a mask": "dist.all_reduce(x[x > 0])",
+    "recv": "dist.recv(x.contiguous(), 0)",
+    "irecv": "dist.irecv(x.contiguous(), 0).wait()",
+    "irecv by its name": "irecv(x.contiguous(), 0).wait()",
+    "irecv with a handle": "work = irecv(x.contiguous(), 0)\nwork.wait()",
+    "scatter": "dist.scatter(x.contiguous(), None)",
+    "all_gather_into_tensor": "dist.all_gather_into_tensor(x.contiguous(), other)",
+    "reduce_scatter_tensor": "dist.reduce_scatter_tensor(x.contiguous(), other)",
+    "all_to_all_single": "dist.all_to_all_single(x.contiguous(), other)",
+    "a copy with a name": "packed = x.contiguous()\ndist.all_reduce(packed)",
+    "a view of the copy": "dist.all_reduce(x.contiguous().view(-1))",
+    "an asynchronous one": "dist.all_reduce(x.contiguous(), async_op=True)",
+}
+KEPT_RESULTS = {
+    "the copy is returned": "packed = x.contiguous()\ndist.all_reduce(packed)\nreturn packed",
+    "the copy is read": "packed = x.contiguous()\ndist.all_reduce(packed)\nx.copy_(packed)",
+    "the copy is stored": "packed = x.contiguous()\ndist.all_reduce(packed)\nother.packed = packed",
+    "a view of the copy is kept": "flat = x.contiguous().view(-1)\ndist.all_reduce(flat)\nreturn flat",
+    "nothing is copied": "dist.all_reduce(x.t().contiguous())",
+    "broadcast may only send": "dist.broadcast(x.contiguous(), 0)",
+    "reduce may only send": "dist.reduce(x.contiguous(), 0)",
+    "send": "dist.send(x.contiguous(), 0)",
+    "the input": "dist.all_gather_into_tensor(other, x.contiguous())",
+    "the handle gives it back": "work = dist.all_reduce(x.contiguous(), async_op=True)\nreturn work.result()",
+    "the handle is returned": "return dist.all_reduce(x.contiguous(), async_op=True)",
+    "the handle is kept": "handles.append(dist.all_reduce(x.contiguous(), async_op=True))",
+    "the handle is handed on": "work = dist.all_reduce(x.contiguous(), async_op=True)\nhandles.append(work)",
+    "the handle is kept for others": "global work\nwork = dist.all_reduce(x.contiguous(), async_op=True)\nwork.wait()",
+    "a function that gives its result": "dist.nn.functional.all_reduce(x.contiguous())",
+}
+
+
+def with_collective(lines: str) -> list[str]:
+    body = "".join(f"    {line}\n" for line in lines.split("\n"))
+    source = COLLECTIVES.replace("{lines}\n", body)
+    return [finding.message for finding in torchlayout.check(source) if finding.code == "LAY108"]
+
+
+@pytest.mark.parametrize("lines", LOST_RESULTS.values(), ids=LOST_RESULTS)
+def test_a_result_that_a_collective_writes_to_a_copy_is_lost(lines: str) -> None:
+    (message,) = with_collective(lines)
+    assert message.startswith("what `") and "keep the copy by a name" in message
+
+
+@pytest.mark.parametrize("lines", KEPT_RESULTS.values(), ids=KEPT_RESULTS)
+def test_results_that_somebody_may_read_are_left_alone(lines: str) -> None:
+    assert not with_collective(lines)
+
+
+def test_a_collective_leaves_its_result_in_the_copy_only() -> None:
+    if not dist.is_available():
+        pytest.skip("torch is built without torch.distributed")
+    dist.init_process_group("gloo", store=dist.HashStore(), rank=0, world_size=1)
+    try:
+        x = torch.arange(6.0).view(2, 3).t()
+        packed, gathered = x.contiguous(), torch.zeros(2, 3).t()
+        work = dist.all_reduce(packed, async_op=True)
+        work.wait()
+        assert work.result()[0].data_ptr() == packed.data_ptr()
+        dist.all_gather_into_tensor(gathered.contiguous(), packed)
+        assert not gathered.any() and packed.any()
+    finally:
+        dist.destroy_process_group()
 
 
 SHARED = {

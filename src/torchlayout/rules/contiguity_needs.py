@@ -69,8 +69,8 @@ RECURRENT = frozenset({"RNN", "GRU", "LSTM", "rnn_tanh", "rnn_relu", "gru", "lst
 
 
 def find(path: str) -> Need | None:
-    """The need of a function by its dotted path."""
-    return _BY_PATH.get(path)
+    """The need of a function by its dotted path, also where the collectives are defined."""
+    return _BY_PATH.get(path.replace("torch.distributed.distributed_c10d.", "torch.distributed."))
 
 
 _BY_PATH = {need.path: need for need in NEEDS}

@@ -69,9 +69,9 @@ class NoncontiguousArgument(Rule):
 
     code, name = "LAY106", "noncontiguous-argument"
     words = (
-        "all_reduce(", "all_gather(", "all_gather_into_tensor(", "all_gather_single(", "broadcast(", ".reduce(",
-        ".gather(", ".scatter(", "reduce_scatter(", "reduce_scatter_tensor(", "reduce_scatter_single(", "all_to_all(",
-        "all_to_all_single(", "all_reduce_coalesced(", ".send(", ".isend(", ".recv(", ".irecv(", "save_file(", "save(",
+        "all_reduce(", "all_gather(", "all_gather_into_tensor(", "all_gather_single(", "broadcast(", "reduce(",
+        "gather(", "scatter(", "reduce_scatter(", "reduce_scatter_tensor(", "reduce_scatter_single(", "all_to_all(",
+        "all_to_all_single(", "all_reduce_coalesced(", "send(", "isend(", "recv(", "irecv(", "save_file(", "save(",
         "frombuffer(", "LSTM(", "GRU(", "RNN(",
     )  # fmt: skip
     beside = ("distributed", "safetensors", "frombuffer", "LSTM", "GRU", "RNN")

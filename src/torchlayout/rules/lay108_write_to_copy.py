@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from torchlayout.rules.base import Example, Rule
+from torchlayout.rules.collectives import WRITTEN, handle_is_dropped, writes_into
 from torchlayout.rules.lay105_write_to_overlapping import ASSIGNING, IN_PLACE_WORDS
 
 if TYPE_CHECKING:
@@ -20,9 +21,10 @@ AUGMENTED = frozenset(f"{op}=" for op in "+ - * / // % ** @ & | ^ << >>".split()
 
 class WriteToCopy(Rule):
     """## What it does
-    Reports in-place writes (`add_`, `x[...] = v`, `+=`, `copy_`, `out=`, `nn.init.*`) into the result of `reshape`,
-    `flatten`, `contiguous`, `to` or of indexing with a mask or list, where that result is a copy (always, or on some
-    path) and nobody reads it afterwards: the write is lost.
+    Reports in-place writes (`add_`, `x[...] = v`, `+=`, `copy_`, `out=`, `nn.init.*`, and those of `dist.all_reduce`,
+    `recv`, `irecv` and others that write their result into an argument) into the result of `reshape`, `flatten`,
+    `contiguous`, `to` or of indexing with a mask or list, where that result is a copy (always, or on some path) and
+    nobody reads it afterwards: the write is lost.
 
     ## Why is this bad?
     These operations return a view when they can and a copy when they must. A write through the view changes the
@@ -46,12 +48,14 @@ class WriteToCopy(Rule):
 
     ## What it cannot see
     Copies whose result is read, returned, stored or given to another function: then the write is not lost, though it
-    may still be meant for the original. Tensors of which nothing is known are taken to be contiguous, so that
+    may still be meant for the original; `broadcast` and `reduce`, whose argument one rank may only send; a collective
+    whose handle is used for more than `wait()`. Tensors of which nothing is known are taken to be contiguous, so that
     `x.reshape(-1)` of a bare parameter counts as a view.
 
     ## References
     - [torch.Tensor.contiguous](https://pytorch.org/docs/stable/generated/torch.Tensor.contiguous.html)
     - [torch.reshape](https://pytorch.org/docs/stable/generated/torch.reshape.html)
+    - [torch.distributed](https://pytorch.org/docs/stable/distributed.html)
     - [Tensor views](https://pytorch.org/docs/stable/tensor_view.html)
     """
 
@@ -59,6 +63,7 @@ class WriteToCopy(Rule):
     words = (
         *(f"{word} with .reshape .flatten .ravel .contiguous .to .float ]. if made" for word in IN_PLACE_WORDS),
         *(f"{word} with {ASSIGNING} out= if written" for word in (".reshape(", ".flatten(", ".ravel(", ".contiguous(")),
+        *(f"{word}( with .reshape .flatten .ravel .contiguous .to .float ]" for word in WRITTEN),
     )
     invalid = (
         Example(
@@ -93,6 +98,28 @@ scores = torch.randn(3, 4)
 scores[scores < 0].zero_()  # LAY108
 """,
             note="indexing with a mask always copies",
+        ),
+        Example(
+            """\
+import torch
+import torch.distributed as dist
+
+
+def reduced(x: torch.Tensor, weight: torch.Tensor):
+    rows, columns = x.shape
+    out = (x @ weight).t()
+    dist.all_reduce(out.contiguous())  # LAY108
+    return out
+
+
+dist.init_process_group("gloo", store=dist.HashStore(), rank=0, world_size=1)
+try:
+    out = reduced(torch.randn(3, 4), torch.randn(4, 2))
+finally:
+    dist.destroy_process_group()
+""",
+            note="the sum over all ranks is in the copy, and what is returned is this rank's part",
+            needs="torch.distributed",
         ),
     )
     valid = (
@@ -132,6 +159,28 @@ clear(torch.randn(3, 4))
 """,
             note="a view, as long as x is contiguous",
         ),
+        Example(
+            """\
+import torch
+import torch.distributed as dist
+
+
+def reduced(x: torch.Tensor):
+    rows, columns = x.shape
+    out = x.t().contiguous()
+    dist.all_reduce(out)
+    return out
+
+
+dist.init_process_group("gloo", store=dist.HashStore(), rank=0, world_size=1)
+try:
+    out = reduced(torch.randn(3, 4))
+finally:
+    dist.destroy_process_group()
+""",
+            note="the copy is kept, and returned",
+            needs="torch.distributed",
+        ),
     )
 
     def check(self, seen: Seen) -> Iterator[Finding]:
@@ -158,9 +207,13 @@ clear(torch.randn(3, 4))
         maker = "indexing" if site.name == "[]" else f"`{site.name}`"
         why = f", since its tensor has {tell.layout_text(operand, case.facts)}" if operand and site.name != "[]" else ""
         what = "this assignment" if write.name in ("[]=", "[]") else f"`{write.name}`"
+        instead = "write to a view, or assign the result back"
+        if writes_into(write.name, write.parameter or ""):
+            what = f"what `{write.name.rpartition('.')[2]}` writes"
+            instead = "keep the copy by a name, and use that from here on"
         message = (
             f"{what} is lost: {maker} on line {site.span.line} {'copies' if always else 'copies on some path'}{why}, "
-            f"and nobody reads the copy; write to a view, or assign the result back"
+            f"and nobody reads the copy; {instead}"
         )
         related = (Related(site.span, f"{maker} copies here"), *tell.history(origin, here, site.span))
         return Finding(self.code, message, write.by[1], related)
@@ -183,7 +236,11 @@ def lost_writes(seen: Seen, key: SiteKey) -> list[Use]:
         return []
     if any(use.by[0] != seen.trace.path or _result_is_read(seen, use.by) for use in writes):
         return []
-    return sorted(writes, key=lambda use: use.by)
+    given = [use for use in writes if writes_into(use.name, use.parameter or "")]
+    if not all(handle_is_dropped(seen, use.by) for use in given):
+        return []
+    at = {use.by for use in given}  # such a call counts as a write to all that it is given, too
+    return sorted([*given, *(use for use in writes if use.by not in at)], key=lambda use: use.by)
 
 
 def _result_is_read(seen: Seen, key: SiteKey) -> bool:

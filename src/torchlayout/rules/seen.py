@@ -17,6 +17,7 @@ from torchlayout.ops import Alias, Alternatives, MemoryFormat, Operand, Outcome,
 from torchlayout.ops.values import UNKNOWN, is_unknown
 from torchlayout.program.unit import Entry, Unit
 from torchlayout.rules.base import Options
+from torchlayout.rules.collectives import writes_into
 from torchlayout.sizes import MAYBE, NO, YES, Facts, Rest, Truth, agree
 
 Question = Callable[[Case], bool]
@@ -140,7 +141,8 @@ class Seen:
         if use.by in self.trace.writes and use.name == "[]":
             return use.parameter == "self"
         if use.how == "argument":
-            return use.name.rpartition(".")[0] in ("torch.nn.init", "nn.init") or use.name.startswith(".copy_")
+            initializes = use.name.rpartition(".")[0] in ("torch.nn.init", "nn.init")
+            return initializes or use.name.startswith(".copy_") or writes_into(use.name, use.parameter or "")
         if use.how != "operand":
             return False
         if use.parameter == "out":
