@@ -6,8 +6,10 @@ import codecs
 import errno
 import json
 import os
+import shutil
 import stat
 import subprocess
+import sys
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -224,6 +226,31 @@ def test_diff_writes_nothing_and_patches(run: Run, copied: Path, turned: Path) -
     subprocess.run(["git", "apply", "-p0", "-"], input=ran.out.encode(), check=True, capture_output=True)
     assert run("check", ".", "--diff") == (0, "", "torchlayout: would apply no fixes in no files\n")
     assert "reshape" in run("check", ".", "--diff", "--unsafe-fixes").out
+
+
+MADE = "import torch\nx = torch.ones(2)\ny = x.contiguous()  # é\n"
+
+
+@pytest.mark.parametrize(
+    ("name", "data"),
+    [
+        ("a b.py", f"# coding: latin-1\n{MADE}".encode("latin-1")),
+        ("é.py", codecs.BOM_UTF8 + MADE.encode()),
+        ("a.py", MADE.replace("\n", "\r\n").encode() + b"z = 1"),
+    ],
+)
+@pytest.mark.parametrize("tool", [("git", "apply", "-p0"), ("patch", "-p0", "--binary")], ids=lambda tool: tool[0])
+def test_a_diff_is_a_patch_whatever_the_encodings(folder: Path, name: str, data: bytes, tool: tuple[str, ...]) -> None:
+    if shutil.which(tool[0]) is None:
+        pytest.skip(f"{tool[0]} is not installed")
+    Path(name).write_bytes(data)
+    source = str(Path(__file__).parents[2] / "src")
+    env = {**os.environ, "PYTHONPATH": source, "PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0"}
+    command = [sys.executable, "-m", "torchlayout", "check", ".", "--diff", "--no-cache"]
+    ran = subprocess.run(command, env=env, capture_output=True, check=False)
+    assert (ran.returncode, ran.stderr.decode().splitlines()) == (1, ["torchlayout: would apply 1 fix in 1 file"])
+    subprocess.run(tool, input=ran.stdout, check=True, capture_output=True)
+    assert Path(name).read_bytes() == data.replace(b".contiguous()", b"")
 
 
 def test_diff_with_a_bad_file(run: Run, copied: Path) -> None:

@@ -127,6 +127,29 @@ def test_output_for_which_there_is_no_room(folder: Path, options: tuple[str, ...
     )
 
 
+CLOSED = "torchlayout: standard output is closed"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "status", "said"),
+    [
+        ("check a.py >&-", 2, [CLOSED]),
+        ("check a.py --diff >&-", 2, [CLOSED]),
+        ("check - --fix < a.py >&-", 2, [CLOSED]),
+        ("rules >&-", 2, [CLOSED]),
+        ("check a.py -q -o out.txt >&-", 1, []),
+        ("check a.py 1< a.py", 2, ["torchlayout: cannot write the output: Bad file descriptor"]),
+        ("check - <&-", 2, ["torchlayout: standard input is closed"]),
+        ("check - 0> out.txt", 2, ["torchlayout: cannot read standard input: Bad file descriptor"]),
+        ("check a.py --output-file out.txt 2>&-", 1, []),
+    ],
+)
+def test_streams_that_are_closed(folder: Path, arguments: str, status: int, said: list[str]) -> None:
+    write(folder, "a.py")
+    found = ran(["sh", "-c", f'"{sys.executable}" -m torchlayout {arguments}'], cwd=folder)
+    assert (found.returncode, found.stdout, found.stderr.splitlines()) == (status, "", said)
+
+
 def test_two_processes_that_fix_at_once_lose_nothing(folder: Path) -> None:
     count = 8
     text = COPIED + "y = x.contiguous()\n" * 5

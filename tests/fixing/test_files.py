@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import shutil
 import stat
 import subprocess
 import sys
@@ -12,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from torchlayout.fixing import ChangedMeanwhile, replace_content, unified_diff
+from torchlayout.fixing import ChangedMeanwhile, patch, replace_content, unified_diff
 
 posix = pytest.mark.skipif(os.name == "nt", reason="a matter of POSIX")
 
@@ -143,12 +144,35 @@ def test_diffs_show_line_ends_and_their_absence() -> None:
     assert "-a\r\n+b\r\n" in unified_diff("a\r\n", "b\r\n", "f.py")
 
 
-@pytest.mark.parametrize(
-    ("before", "after"), [("a\nb\nc\n", "a\nB\nc\n"), ("a\nb", "a\nc"), ("a\n", "a"), ("a\r\nb\r\n", "a\r\nc\r\n")]
-)
-def test_diffs_are_taken_by_git(tmp_path: Path, before: str, after: str) -> None:
-    file = tmp_path / "f.py"
-    file.write_bytes(before.encode())
-    diff = unified_diff(before, after, "f.py")
-    subprocess.run(["git", "apply", "-p0", "-"], input=diff.encode(), cwd=tmp_path, check=True, capture_output=True)
-    assert file.read_bytes() == after.encode()
+CHANGES = [
+    (b"a\nb\nc\n", b"a\nB\nc\n"),
+    (b"a\nb", b"a\nc"),
+    (b"a\n", b"a"),
+    (b"a\r\nb\r\n", b"a\r\nc\r\n"),
+    (b"a\rb\r", b"a\rc\r"),
+    (b"\xef\xbb\xbfa\nb\n", b"\xef\xbb\xbfa\nc\n"),
+    (b"# coding: latin-1\n\xe9 = b\n", b"# coding: latin-1\n\xe9 = c\n"),
+    (b"a\x0cb\x85\n\xe2\x80\xa8c\n", b"a\x0cb\x85\n\xe2\x80\xa8d\n"),
+]
+NAMES = ["f.py", "my file.py", "é.py", 'tab\t, quote " and \\.py', "sub/f.py"]
+APPLIED = {"git": ["git", "apply", "-p0", "-"], "patch": ["patch", "-p0", "--binary"]}
+
+
+@pytest.mark.parametrize("tool", APPLIED)
+@pytest.mark.parametrize(("before", "after"), CHANGES)
+@pytest.mark.parametrize("name", NAMES)
+def test_patches_are_taken(tmp_path: Path, before: bytes, after: bytes, name: str, tool: str) -> None:
+    if shutil.which(tool) is None:
+        pytest.skip(f"{tool} is not installed")
+    file = tmp_path / name
+    try:
+        file.parent.mkdir(exist_ok=True)
+        file.write_bytes(before)
+    except OSError:
+        pytest.skip("such a name cannot be")
+    subprocess.run(APPLIED[tool], input=patch(before, after, name), cwd=tmp_path, check=True, capture_output=True)
+    assert file.read_bytes() == after
+
+
+def test_no_change_is_no_patch() -> None:
+    assert patch(b"a\n", b"a\n", "f.py") == b""

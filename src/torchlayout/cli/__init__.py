@@ -7,7 +7,7 @@ import os
 import sys
 from collections.abc import Sequence
 
-_NO_ROOM = (errno.ENOSPC, errno.EFBIG, errno.EIO, getattr(errno, "EDQUOT", errno.ENOSPC))
+_REFUSED = (errno.EBADF, errno.ENOSPC, errno.EFBIG, errno.EIO, getattr(errno, "EDQUOT", errno.ENOSPC))
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -20,9 +20,12 @@ def main(arguments: Sequence[str] | None = None) -> None:
     from torchlayout.cli import status
     from torchlayout.cli.app import app
 
+    if sys.stderr is None:  # closed: nobody is listening
+        sys.stderr = open(os.devnull, "w")
     try:
         code = app.main(list(arguments) if arguments is not None else None, "torchlayout", standalone_mode=False)
-        sys.stdout.flush()
+        if sys.stdout is not None:
+            sys.stdout.flush()
     except click.ClickException as error:
         error.show()
         code = error.exit_code
@@ -33,7 +36,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         _close_output()  # whoever read it has gone
         code = status.FOUND
     except Exception as error:
-        if isinstance(error, OSError) and error.errno in _NO_ROOM:
+        if isinstance(error, OSError) and error.errno in _REFUSED:
             _close_output()
             status.say(f"cannot write the output: {error.strerror}")
             sys.exit(status.FAILED)

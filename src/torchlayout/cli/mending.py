@@ -13,7 +13,7 @@ from torchlayout.check.results import FileError, FileResult
 from torchlayout.check.settings import Settings
 from torchlayout.cli.report import Report
 from torchlayout.cli.sources import Opened, opened
-from torchlayout.fixing import ChangedMeanwhile, Fixed, fix_text, replace_content, unified_diff
+from torchlayout.fixing import ChangedMeanwhile, Fixed, fix_text, patch, replace_content, unified_diff
 from torchlayout.rules.finding import Finding, Safety
 
 ATTEMPTS = 3
@@ -36,29 +36,35 @@ class Mender:
         for report in reports:
             yield self._file(report) if self._is_fixable(report) else report
 
-    def as_diffs(self, reports: Iterable[Report], write: Callable[[str], object]) -> Iterator[Report]:
+    def as_diffs(self, reports: Iterable[Report], write: Callable[[bytes], object]) -> Iterator[Report]:
         """The same reports; what fixing would change is written as a unified diff, and the files are left alone."""
         for report in reports:
             if self._is_fixable(report):
                 try:
-                    content = opened(Path(report.path).read_bytes(), report.path)
-                    change = self.diff(content, report.path, self._findings(content, report))
-                except (UnreadableSource, OSError) as error:
-                    report, change = _failed(report, error), ""
+                    data = Path(report.path).read_bytes()
+                    content = opened(data, report.path)
+                    change = self.diff(data, content, report.path, self._findings(content, report))
+                except (UnreadableSource, OSError, ValueError) as error:
+                    report, change = _failed(report, error), b""
                 write(change)
             yield report
 
-    def diff(self, content: Opened, path: str, findings: Iterable[Finding]) -> str:
-        """What fixing a file's content would change; in a notebook, a diff of each cell."""
+    def diff(self, data: bytes, content: Opened, path: str, findings: Iterable[Finding]) -> bytes:
+        """What fixing a file, whose bytes are `data`, would change: a patch; of a notebook, a diff of each cell."""
         fixed = self.mend(content.text, path, list(findings))
-        self.changed += fixed.text != content.text
+        if fixed.text == content.text:
+            return b""
         if content.notebook is None:
-            return unified_diff(content.text, fixed.text, path)
+            change = patch(data, content.bytes_for(fixed.text), path)
+            self.changed += 1
+            return change
         after = content.notebook.texts(fixed.text)
-        return "".join(
+        self.changed += 1
+        shown = "".join(
             unified_diff(cell.text, text, f"{path}:cell {cell.number}")
             for cell, text in zip(content.notebook.cells, after, strict=True)
         )
+        return shown.encode("utf-8", "backslashreplace")
 
     def mend(self, text: str, path: str, findings: list[Finding]) -> Fixed:
         """The text after its fixes; counts them."""

@@ -7,8 +7,11 @@ terminal that shows colours.
 from __future__ import annotations
 
 import os
+import sys
 import unicodedata
 from typing import Any, NamedTuple, TextIO
+
+from torchlayout.cli.status import Mistake
 
 STYLES = {
     "code": "bold red",
@@ -75,6 +78,21 @@ class Out:
                 force_terminal=self.colours or None,
             )  # fmt: skip
         return self._console
+
+
+def standard_output() -> TextIO:
+    """The stream; Mistake where the process was started without one (`torchlayout check >&-`)."""
+    if sys.stdout is None:
+        raise Mistake("standard output is closed")
+    return sys.stdout
+
+
+def write_bytes(data: bytes) -> None:
+    """Bytes to standard output as they are, after what was written there before."""
+    stream = standard_output()
+    stream.flush()
+    stream.buffer.write(data)
+    stream.buffer.flush()
 
 
 def shows_colours(stream: TextIO) -> bool:

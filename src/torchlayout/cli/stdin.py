@@ -13,8 +13,10 @@ from torchlayout.check.reading import UnreadableSource
 from torchlayout.check.results import FileResult
 from torchlayout.check.settings import Settings
 from torchlayout.cli.mending import Mender
+from torchlayout.cli.output import write_bytes
 from torchlayout.cli.report import STDIN, Report
 from torchlayout.cli.sources import opened
+from torchlayout.cli.status import Mistake
 
 
 def reports(settings: Settings, name: str | None, mender: Mender | None, *, diff: bool) -> Iterator[Report]:
@@ -23,7 +25,7 @@ def reports(settings: Settings, name: str | None, mender: Mender | None, *, diff
     With a mender the content is written to standard output, mended or, where that cannot be, as it came, so that an
     editor that takes it for the new content loses nothing; for `diff`, the difference instead.
     """
-    data = sys.stdin.buffer.read()
+    data = _read()
     path = name or STDIN
     if settings.force_exclude and name and _excluded(name, settings):
         _echo(data, wanted=mender is not None and not diff)
@@ -39,13 +41,22 @@ def reports(settings: Settings, name: str | None, mender: Mender | None, *, diff
         _echo(data, wanted=mender is not None and not diff)
         yield Report(result, content.notebook)
     elif diff:
-        sys.stdout.write(mender.diff(content, path, result.findings))
+        write_bytes(mender.diff(data, content, path, result.findings))
         yield Report(result, content.notebook)
     else:
         fixed = mender.mend(content.text, path, list(result.findings))
         after = content.bytes_for(fixed.text)
         _echo(after, wanted=True)
         yield Report(replace(result, source=fixed.text, findings=tuple(fixed.findings)), opened(after, path).notebook)
+
+
+def _read() -> bytes:
+    if sys.stdin is None:
+        raise Mistake("standard input is closed")
+    try:
+        return sys.stdin.buffer.read()
+    except OSError as error:
+        raise Mistake(f"cannot read standard input: {error.strerror or error}") from None
 
 
 def _excluded(name: str, settings: Settings) -> bool:
@@ -55,6 +66,4 @@ def _excluded(name: str, settings: Settings) -> bool:
 
 def _echo(data: bytes, *, wanted: bool) -> None:
     if wanted:
-        sys.stdout.flush()
-        sys.stdout.buffer.write(data)
-        sys.stdout.buffer.flush()
+        write_bytes(data)

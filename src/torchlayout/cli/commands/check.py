@@ -18,7 +18,7 @@ from torchlayout.check.settings import Settings
 from torchlayout.cli import formats, status
 from torchlayout.cli.mending import Mender, with_notebook
 from torchlayout.cli.options import configuration, settings_options
-from torchlayout.cli.output import Out
+from torchlayout.cli.output import Out, standard_output, write_bytes
 from torchlayout.cli.progress import progress
 from torchlayout.cli.report import STDIN, Report
 from torchlayout.cli.sources import READERS
@@ -106,7 +106,7 @@ def _reports(
     reports = map(with_notebook, progress(results, "files", lambda: totals[0], wanted=not given["quiet"]))
     if mender is None:
         return reports
-    return mender.as_diffs(reports, sys.stdout.write) if given["diff"] else mender.on_disk(reports)
+    return mender.as_diffs(reports, write_bytes) if given["diff"] else mender.on_disk(reports)
 
 
 def _print(reports: Iterable[Report], given: dict[str, Any], out: Out) -> None:
@@ -120,7 +120,7 @@ def _print(reports: Iterable[Report], given: dict[str, Any], out: Out) -> None:
 def _out(given: dict[str, Any], *, to_stderr: bool) -> Iterator[Out]:
     path = given["output_file"]
     if path is None:
-        yield Out(sys.stderr if to_stderr else sys.stdout)
+        yield Out(sys.stderr if to_stderr else standard_output())
         return
     try:
         with open(path, "w", encoding="utf-8") as stream:
@@ -142,7 +142,7 @@ def _watch(paths: tuple[str, ...], given: dict[str, Any]) -> int:
 
     waiting = changes([*paths, *_settings_files(paths, given)], SUFFIXES)
     while True:
-        if Out(sys.stdout).colours:
+        if Out(standard_output()).colours:
             click.clear()
         try:
             run(paths, given)

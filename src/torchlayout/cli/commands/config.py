@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import dataclasses
 import json
-import sys
 from typing import Any
 
 import click
 
 from torchlayout.check.settings import OPTIONS
 from torchlayout.cli.options import configuration, settings_options
-from torchlayout.cli.output import Out, Segment
+from torchlayout.cli.output import Out, Segment, standard_output
 
 
 @click.command(short_help="Print the settings in force, and where each value came from.")
@@ -21,7 +20,7 @@ from torchlayout.cli.output import Out, Segment
 def command(paths: tuple[str, ...], output_format: str, **given: Any) -> None:
     """Print the settings in force for PATHS (default: the current folder), each with where its value came from."""
     found = configuration(paths, given)
-    out = Out(sys.stdout)
+    out = Out(standard_output())
     if output_format == "json":
         values = dataclasses.asdict(found.settings)
         rows = {o.key: {"value": values[o.name], "origin": str(found.origin(o.name))} for o in OPTIONS}

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +14,7 @@ from torchlayout.check.results import FileError, FileResult
 from torchlayout.cli import status
 from torchlayout.cli.explaining import Explained, explain
 from torchlayout.cli.options import configuration, settings_options
-from torchlayout.cli.output import Out, Segment, visible, width
+from torchlayout.cli.output import Out, Segment, standard_output, visible, width
 from torchlayout.cli.report import Report
 from torchlayout.cli.sources import Opened, is_notebook, opened
 from torchlayout.cli.status import Mistake
@@ -46,7 +45,7 @@ def command(place: str, output_format: str, **given: Any) -> int:
         return _failed(path, trouble, content.notebook)
     report = Report(FileResult(path, content.text), content.notebook)
     chosen = [value for value in values if column is None or _covers(value, column)]
-    out = Out(sys.stdout)
+    out = Out(standard_output())
     if output_format == "json":
         out.write(json.dumps([_as_object(report, value) for value in chosen], indent=2) + "\n")
     else:

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import difflib
 import json
-import sys
 from typing import Any
 
 import click
 
-from torchlayout.cli.output import Out, Segment
+from torchlayout.cli.output import Out, Segment, standard_output
 from torchlayout.cli.status import Mistake
 from torchlayout.ops import Op, all_rows, find_function, find_method, find_operator
 from torchlayout.ops.modules import ModuleRow, all_modules, find_module
@@ -28,7 +27,7 @@ def command(name: str, output_format: str) -> None:
     found = [_op_row(row) for row in _ops(name)] + [_module_row(row) for row in _modules(name)]
     if not found:
         raise Mistake(f"the table has no {name!r}{_suggestion(name)}")
-    out = Out(sys.stdout)
+    out = Out(standard_output())
     if output_format == "json":
         out.write(json.dumps(found, indent=2) + "\n")
         return

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import sys
-
 import click
 
 from torchlayout.check.selection import find_code, known_codes
 from torchlayout.cli.catalog import page_of, title_of
-from torchlayout.cli.output import Out
+from torchlayout.cli.output import Out, standard_output
 from torchlayout.cli.status import Mistake
 
 
@@ -20,7 +18,7 @@ def command(code: str) -> None:
     if found is None:
         raise Mistake(f"no rule has the code or name {code!r}; known are {', '.join(known_codes())}")
     page = f"# {title_of(found)}\n\n{page_of(found)}\n"
-    out = Out(sys.stdout)
+    out = Out(standard_output())
     if not out.colours:
         out.write(page)
         return

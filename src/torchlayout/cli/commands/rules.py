@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-import sys
 
 import click
 
 from torchlayout.check.selection import known_codes
 from torchlayout.check.settings import DEFAULT_SELECT
 from torchlayout.cli.catalog import name_of, rule_url, summary_of
-from torchlayout.cli.output import Out, Segment
+from torchlayout.cli.output import Out, Segment, standard_output
 
 
 @click.command(short_help="List all rules.")
@@ -27,7 +26,7 @@ def command(output_format: str) -> None:
         }
         for code in known_codes()
     ]
-    out = Out(sys.stdout)
+    out = Out(standard_output())
     if output_format == "json":
         out.write(json.dumps(rows, indent=2) + "\n")
     elif out.colours:
