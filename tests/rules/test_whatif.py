@@ -16,6 +16,10 @@ def project(layer, s):
     return layer(s)
 
 
+def score(q, s):
+    return torch.matmul(q, s).sum()
+
+
 class Layer(nn.Module):
     def __init__(self, width):
         super().__init__()
@@ -51,6 +55,7 @@ AGAIN = {
     "a nested function": "s = {pack}\ndef run(layer):\n    return layer.kv(s)\n[run(layer) for layer in self.layers]",
     "map": "s = {pack}\ndef run(layer):\n    return layer.kv(s)\nlist(map(run, self.layers))",
     "a nested function that is handed over": "s = {pack}\ndef run(q):\n    return torch.matmul(q, s)\nreturn rows(run)",
+    "once before the loop, too": "s = {pack}\na = score(w, s)\nfor row in rows:\n    print(row, score(w, s))",
     "made in an outer loop": "for x in rows:\n    s = {pack}\n    [layer.project(s) for layer in self.layers]",
     "the loop itself": "s = {pack}\nfor layer in self.layers:\n    print(layer.kv(s).sum())",
 }
