@@ -10,14 +10,17 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 import torch
 import torch.distributed as dist
+from programs import run
 
 import torchlayout
 from torchlayout import Settings
+from torchlayout.fixing.engine import fix_text
+from torchlayout.ops import find_function
 from torchlayout.rules.contiguity_needs import NEEDS, Need, find
+from torchlayout.rules.finding import Safety
 
 
 def function_of(need: Need) -> Any:
@@ -44,10 +47,7 @@ def alone() -> Iterator[None]:
 
 @pytest.mark.parametrize("need", NEEDS, ids=[need.path for need in NEEDS])
 def test_arguments_are_where_the_table_has_them(need: Need) -> None:
-    try:
-        names = list(inspect.signature(function_of(need)).parameters)
-    except ValueError:
-        names = ["buffer"]  # a built-in without a signature
+    names = list(inspect.signature(function_of(need)).parameters)
     for position, keyword in need.arguments:
         assert names[position] == keyword
 
@@ -91,9 +91,55 @@ def test_safetensors_refuses() -> None:
         safetensors.save_file({"weight": strided()}, str(Path(folder) / "a.safetensors"))
 
 
-def test_frombuffer_refuses_strided_arrays() -> None:
-    with pytest.raises(RuntimeError, match="could not retrieve buffer"):
-        torch.frombuffer(np.zeros((4, 4))[:, ::2], dtype=torch.float64)
+ARRAYS = {
+    "every other column": "np.ones((4, 6))[:, ::2]",
+    "columns from the start": "np.ones((4, 6))[:, :3]",
+    "rows from the start": "np.ones((4, 6))[:2]",
+    "turned": "np.ones((4, 6)).T",
+    "turned twice": "np.ones((4, 6)).T.T",
+    "turned, of one row": "np.ones((1, 6)).T",
+    "reversed": "np.ones(6)[::-1]",
+    "broadcast": "np.broadcast_to(np.ones(3), (4, 3))",
+    "packed again": "np.ones((4, 6)).T.copy()",
+    "bytes": "bytearray(16)[::2]",
+}
+
+
+@pytest.mark.parametrize("by", ["", "buffer="])
+@pytest.mark.parametrize("array", ARRAYS.values(), ids=ARRAYS)
+def test_buffers_of_arrays(array: str, by: str) -> None:
+    """What torch refuses is reported, and mended by the fix; what it takes is left alone."""
+    source = f"import numpy as np\nimport torch\n\nout = torch.frombuffer({by}{array}, dtype=torch.float64)\n"
+    error = run(source).error
+    assert error is None or "could not retrieve buffer" in str(error)
+    assert [finding.code for finding in torchlayout.check(source)] == ["LAY106"] * (error is not None)
+    assert run(fix_text(source, torchlayout.check, Safety.UNSAFE).text).error is None
+
+
+def test_the_table_holds_no_operators() -> None:
+    """Calls of operators are not recorded as calls of other functions: rows refuse for themselves."""
+    assert [need.path for need in NEEDS if find_function(need.path)] == []
+
+
+def asked(need: Need, place: int | str) -> str:
+    """A program that hands a strided tensor to one argument."""
+    given = ", ".join(["y"] * place + ["x.t()"]) if isinstance(place, int) else f"{place}=x.t()"
+    module = need.path.rpartition(".")[0]
+    return (
+        f"import torch\nimport {module}\n\n\ndef f(x: torch.Tensor, y):\n    a, b = x.shape\n    {need.path}({given})\n"
+    )
+
+
+@pytest.mark.parametrize("inside", ["{}", "[{}]", "{{'a': {}}}"])
+@pytest.mark.parametrize("need", NEEDS, ids=[need.path for need in NEEDS])
+def test_the_linter_reports_every_argument(need: Need, inside: str) -> None:
+    for place in {place for argument in need.arguments for place in argument}:
+        source = asked(need, place).replace("x.t()", inside.format("x.t()"))
+        (finding,) = torchlayout.check(source)
+        assert (finding.code, finding.span.line) == ("LAY106", 7)
+        assert need.says in finding.message and need.where in finding.message
+        packed = source.replace("x.t()", "x.t().contiguous()")
+        assert torchlayout.check(packed) == []
 
 
 def test_a_cpu_accepts_strided_hidden_states() -> None:

@@ -8,6 +8,7 @@ from torchlayout.layouts import (
     Dim,
     Layout,
     contiguous,
+    is_contiguous,
     preserved,
     settle,
     strided,
@@ -299,11 +300,15 @@ def from_array(args: Args) -> Outcome:
 
 
 def from_buffer(args: Args) -> Outcome:
-    """one dimension, packed, in the buffer's memory"""
-    count = args["count"]
+    """one dimension, packed, in the buffer's memory; raises for an array that is not contiguous"""
+    count, buffer, exists = args["count"], args["buffer"], YES
+    if isinstance(buffer, Operand) and buffer.numpy:
+        exists = is_contiguous(args.layout("buffer"), args.facts)
+        if exists is NO:
+            raise Refused("needs-contiguous", "could not retrieve buffer from object", "buffer")
     known = isinstance(count, (int, Poly)) and count != -1
     size = count if known else args.facts.symbols.fresh("buffer")
-    return Result(Layout(contiguous((size,)).dims, None), given_dtype(args), MAYBE, of="buffer")
+    return Result(Layout(contiguous((size,)).dims, None), given_dtype(args), MAYBE, of="buffer", exists=exists)
 
 
 def new_from_data(args: Args) -> Outcome:

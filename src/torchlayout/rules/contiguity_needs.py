@@ -1,7 +1,7 @@
 """Who refuses a non-contiguous tensor: functions outside the operator table, and in which argument.
 
 Vocabulary: *need* (one function and its arguments), *where* (on which backends it refuses), *dense enough* (a tensor in
-a channels_last format passes too).
+a channels_last format passes too). Operators of the table, such as `torch.frombuffer`, refuse by their rows.
 
 Measured with gloo in one process where a CPU can show it; what NCCL and cuDNN say is read from their sources in torch
 (`check_gpu_single_tensor` in ProcessGroupNCCL.cpp, `_cudnn_rnn` in native/cudnn/RNN.cpp), and marked "on CUDA".
@@ -56,8 +56,6 @@ NEEDS: tuple[Need, ...] = (
     # savers
     Need("safetensors.torch.save_file", ((0, "tensors"),), says="You are trying to save a non contiguous tensor"),
     Need("safetensors.torch.save", ((0, "tensors"),), says="You are trying to save a non contiguous tensor"),
-    # buffers: NumPy hands out none of a strided array
-    Need("torch.frombuffer", ((0, "buffer"),), says="could not retrieve buffer from object"),
 )
 # fmt: on
 
@@ -74,3 +72,17 @@ def find(path: str) -> Need | None:
 
 
 _BY_PATH = {need.path: need for need in NEEDS}
+
+OUTPUTS = frozenset({
+    "tensor_list", "output_tensor", "output", "gather_list", "output_tensor_list",
+})  # fmt: skip
+"""Arguments that a collective writes to; `tensor` of `all_reduce`, `broadcast`, `recv` is written to as well."""
+WRITTEN = frozenset({"all_reduce", "broadcast", "reduce", "scatter", "recv", "irecv", "all_reduce_coalesced"})
+
+
+def is_output(need: Need | None, place: int | str) -> bool:
+    """Whether a function writes its result into an argument."""
+    if need is None:
+        return False
+    name = next((keyword for index, keyword in need.arguments if place in (index, keyword)), None)
+    return name in OUTPUTS or (need.path.rpartition(".")[2] in WRITTEN and place in (0, "tensor", "tensors"))

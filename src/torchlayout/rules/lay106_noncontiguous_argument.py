@@ -59,8 +59,8 @@ class NoncontiguousArgument(Rule):
     followed, so the message names the one that refuses.
 
     ## Fix safety
-    The fix writes `.contiguous()` behind the argument. It is unsafe: it copies, and a function that writes to the
-    argument (a collective's output) then fills the copy; for outputs no fix is offered.
+    The fix writes `.contiguous()` behind the argument, `.copy()` behind an array. It is unsafe: it copies, and a
+    function that writes to the argument (a collective's output) then fills the copy; for outputs no fix is offered.
 
     ## References
     - [torch.distributed](https://pytorch.org/docs/stable/distributed.html)
@@ -116,6 +116,17 @@ rnn(torch.randn(5, 3, 4), hidden)  # LAY106
             note="cuDNN wants hidden states packed; a CPU takes them as they are",
             needs="cuda",
         ),
+        Example(
+            """\
+import numpy as np
+import torch
+
+samples = np.ones((4, 6))
+left = torch.frombuffer(samples[:, ::2], dtype=torch.float64)  # LAY106
+""",
+            fixed=[("samples[:, ::2], ", "samples[:, ::2].copy(), ")],
+            note="NumPy hands out no buffer of every other column",
+        ),
     )
     valid = (
         Example(
@@ -131,6 +142,18 @@ save({"weight": weight.contiguous()})
         ),
     )
     near_misses = (
+        Example(
+            """\
+import numpy as np
+import torch
+
+samples = np.ones((4, 6))
+half = torch.frombuffer(samples[:2], dtype=torch.float64)
+turned = torch.frombuffer(samples.T.copy(), dtype=torch.float64)
+read = torch.frombuffer(bytearray(8)[::2], dtype=torch.uint8)
+""",
+            note="rows from the start, a packed copy, and a slice of bytes, which is new memory",
+        ),
         Example(
             """\
 import torch
@@ -175,9 +198,9 @@ finally:
             found = _strided(argument, need is not None and need.dense_enough)
             if found is not None:
                 at = mend.call_at(seen, key)
-                fix = mend.pack_argument(seen, at, place) if at and not argument_is_output(need, place) else None
-                if at is not None and fix is not None and not _written_alone(seen, at, place):
-                    fix = None
+                fix = None
+                if at is not None and not contiguity_needs.is_output(need, place) and _written_alone(seen, at, place):
+                    fix = mend.pack_argument(seen, at, place, _packing(found[0]))
                 where = f" {need.where}" if need is not None and need.where else ""
                 says = f" ({need.says})" if need is not None else ""
                 name = call.path.rpartition(".")[2]
@@ -198,7 +221,9 @@ finally:
         operand = case.operand(parameter)
         if operand is not None:
             says = f" ({case.refused.message})" if case.refused is not None else ""
-            fix = mend.pack_operand(seen, site.key)
+            at, packing, fix = mend.call_at(seen, site.key), _packing(operand), None
+            if at is not None:
+                fix = mend.pack_argument(seen, at, 0, packing) or mend.pack_argument(seen, at, parameter, packing)
             text = f"`{site.name}` raises{path}{says}"
             yield self.finding(
                 seen, site.key, text, operand, case.facts, visit.origins.get(parameter), visit.caller, fix
@@ -238,27 +263,16 @@ finally:
         from torchlayout.rules.finding import Finding, Fix
 
         here = seen.trace.path
-        message = (
-            f"{what}: it is not contiguous, with {tell.layout_text(operand, facts)}{tell.made_by(origin, here)}; "
-            f"pack it with `contiguous()`"
-        )
+        remedy = "copy it on the NumPy side (`.copy()`)" if operand.numpy else "pack it with `contiguous()`"
+        layout = tell.layout_text(operand, facts)
+        message = f"{what}: it is not contiguous, with {layout}{tell.made_by(origin, here)}; {remedy}"
         related = tell.history(origin, here, key[1]) + tell.called_from(caller, here)
         return Finding(self.code, message, key[1], related, fix if isinstance(fix, Fix) else None)
 
 
-OUTPUTS = frozenset({
-    "tensor_list", "output_tensor", "output", "gather_list", "output_tensor_list",
-})  # fmt: skip
-"""Arguments that a collective writes to; `tensor` of `all_reduce`, `broadcast`, `recv` is written to as well."""
-WRITTEN = frozenset({"all_reduce", "broadcast", "reduce", "scatter", "recv", "irecv", "all_reduce_coalesced"})
-
-
-def argument_is_output(need: Need | None, place: int | str) -> bool:
-    """Whether a function writes its result into an argument."""
-    if need is None:
-        return False
-    name = next((keyword for index, keyword in need.arguments if place in (index, keyword)), None)
-    return name in OUTPUTS or (need.path.rpartition(".")[2] in WRITTEN and place in (0, "tensor", "tensors"))
+def _packing(operand: Operand) -> str:
+    """The call that packs a tensor or an array."""
+    return ".copy()" if operand.numpy else ".contiguous()"
 
 
 def _arguments(need: Need | None, call: ForeignCall, seen: Seen) -> list[tuple[int | str, ForeignArgument]]:

@@ -65,8 +65,9 @@ def _is_method(seen: Seen, key: SiteKey) -> bool:
     return site is not None and site.kind == "method"
 
 
-def pack_argument(seen: Seen, call: CallSite, place: int | str) -> Fix | None:
-    """`.contiguous()` behind one argument of a call, by position or keyword; None where it is not written out."""
+def pack_argument(seen: Seen, call: CallSite, place: int | str, packing: str = ".contiguous()") -> Fix | None:
+    """`.contiguous()`, or `.copy()` of arrays, behind one argument of a call, by position or keyword; None where it is
+    not written out."""
     positional = [argument for argument in call.arguments if argument.keyword is None]
     if isinstance(place, int):
         if place >= len(positional) or any(argument.star for argument in positional[: place + 1]):
@@ -77,7 +78,7 @@ def pack_argument(seen: Seen, call: CallSite, place: int | str) -> Fix | None:
         if not named:
             return None
         value = named[0]
-    packed = edits.call_method(seen.unit.source, value, ".contiguous()")
+    packed = edits.call_method(seen.unit.source, value, packing)
     return Fix("Make it contiguous first, which copies", packed, Safety.UNSAFE)
 
 
