@@ -94,3 +94,35 @@ def test_what_cannot_be_read_brings_nothing(package: Path) -> None:
     assert lines(package, USER.format("from .broken import turned", "turned")) == []
     assert lines(package, USER.format("from .missing import turned", "turned")) == []
     assert lines(package, USER.format("from .helpers import missing", "missing")) == []
+
+
+AUTOGRAD = """\
+import torch
+
+class Turn(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        return x.transpose(1, 2)
+
+turn = Turn.apply
+
+def swapped(function):
+    return lambda x: function(x.transpose(1, 2))
+"""
+
+
+@pytest.mark.parametrize(
+    ("line", "call"),
+    [
+        ("from .autograd import Turn", "Turn.apply"),
+        ("from .autograd import turn", "turn"),
+        ("from . import autograd", "autograd.Turn.apply"),
+        ("from .autograd import Turn\nturn = Turn.apply", "turn"),
+        ("from .autograd import swapped\n@swapped\ndef same(x):\n    return x", "same"),
+    ],
+)
+def test_autograd_functions_and_decorators_of_another_file(package: Path, line: str, call: str) -> None:
+    (package / "autograd.py").write_text(AUTOGRAD)
+    text = USER.format(line, call)
+    assert lines(package, text) == [text.count("\n")]
+    assert lines(package, text, follow_imports=False) == []

@@ -75,6 +75,37 @@ def test_a_module_is_called_by_the_forward_of_what_holds_it() -> None:
     assert roots(MODULES) == (["Outer.forward"], [])
 
 
+FLAT_FUNCTION = """\
+class Flat(Function):
+    @staticmethod
+    def forward(ctx, x):
+        return x.view(-1)
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("def f(x):\n    return Flat.apply(x.t())\n", ["f"]),
+        ("flat = Flat.apply\ndef f(x):\n    return flat(x.t())\n", ["f"]),
+        ("other = Other.apply\ndef f(x):\n    return other(x.t())\n", []),
+        (
+            "class M:\n    def __init__(self): self.flat = Flat.apply\n    def forward(self, x): self.flat(x.t())\n",
+            ["M.forward"],
+        ),
+    ],
+)
+def test_an_autograd_function_is_called_by_its_apply(text: str, expected: list[str]) -> None:
+    assert roots(FLAT_FUNCTION + text)[0] == expected
+
+
+def test_what_a_decorator_calls_is_called_by_what_it_decorates() -> None:
+    decorator = "def deco(g):\n    def wrapper(x):\n        return g(flat(x))\n    return wrapper\n"
+    decorated = "@deco\ndef total(x):\n    return x.sum()\ndef f(x):\n    return total(x.t())\n"
+    assert roots(FLAT + decorator + decorated)[0] == ["f"]
+    assert roots(FLAT + decorator + decorated.replace("@deco", "@other"))[0] == []
+
+
 def test_calls_are_followed_back_so_far() -> None:
     text = FLAT + "".join(
         f"def f{number}(x):\n    return {f'f{number - 1}' if number else 'flat'}(x.t())\n" for number in range(6)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from torchlayout.interp import record, shapes
 from torchlayout.interp.conditions import forget_attribute
-from torchlayout.interp.definitions import member
+from torchlayout.interp.definitions import is_autograd_function, member
 from torchlayout.interp.forgetting import forget
 from torchlayout.interp.frame import Frame
 from torchlayout.interp.gathering import Maker
@@ -62,6 +62,8 @@ def get_attribute(value: Value, name: str, span: Span, st: State, fr: Frame) -> 
         found = member(value, name, fr.run)
         if isinstance(found, Function):
             return BoundFunction(found, value) if found.kind == "class" else found
+        if found is None and name == "apply" and is_autograd_function(value):
+            return Bound(value, name, span)
         return Opaque((fr.place(span), name)) if found is None else _unless_written(found, value, name)
     if isinstance(value, Super):
         return _of_super(value, name, span, st, fr)
@@ -155,9 +157,9 @@ def _of_class(value: Instance, name: str, span: Span, st: State, fr: Frame) -> V
         if found.kind == "static":
             return found
         if found.kind == "property":
-            from torchlayout.interp.functions import call_function
+            from torchlayout.interp.calls import Arguments, call_linted
 
-            return call_function(found, [value], {}, span, st, fr)
+            return call_linted(found, Arguments([value], {}), span, st, fr)
         return BoundFunction(found, value.cls if found.kind == "class" else value)
     if found is not None:
         return _unless_written(found, value.cls, name)
@@ -241,7 +243,7 @@ def _is_set_by_code(cls: Class, name: str, fr: Frame) -> bool:
             return True
         if name in part.members:
             found = member(cls, name, fr.run)
-            return isinstance(found, Function) and found.kind in ("property", "decorated")
+            return isinstance(found, Function) and (found.kind == "property" or found.decorated)
     return False
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from torchlayout.interp import attributes, builtin_calls, expressions, methods, project, record
+from torchlayout.interp import attributes, autograd, builtin_calls, decorating, expressions, methods, project, record
 from torchlayout.interp.forgetting import forget
 from torchlayout.interp.frame import Frame, describe
 from torchlayout.interp.functions import call_function
@@ -147,7 +147,9 @@ def call_linted(
     """Call a function or method of the linted code."""
     function = callee.function if isinstance(callee, BoundFunction) else callee
     args = [callee.receiver, *arguments.args] if isinstance(callee, BoundFunction) else arguments.args
-    if function.kind == "decorated" or arguments.open_args:
+    if function.decorated and not arguments.open_args:
+        function = decorating.with_decorators(function, fr.run) or function
+    if function.decorated or arguments.open_args:
         forget([*args, *arguments.kwargs.values()], st, fr, span, everything=True)
         record.arguments(fr, arguments.values(), function.name, span, st)
         return Opaque((fr.place(span), "call"))
@@ -246,6 +248,8 @@ def call_method(
         return call_module(receiver, arguments, node, st, fr)
     found_value = attributes.get_attribute(receiver, name, node.span, st, fr)
     if isinstance(found_value, Bound) and found_value.receiver is receiver:
+        if isinstance(receiver, Class):
+            return autograd.apply(receiver, arguments, node, st, fr)
         return unknown_call(f".{name}", arguments, node, st, fr)
     if isinstance(found_value, Opaque) and isinstance(receiver, Instance):
         forget([receiver], st, fr, node.span)

@@ -22,12 +22,21 @@ KEEPING_DECORATORS = frozenset(
         "torch.jit.export", "torch.jit.ignore", "torch.jit.unused", "torch.jit.script_method", "torch.compiler.disable",
         "torch._dynamo.disable", "torch.cuda.amp.autocast", "torch.amp.autocast", "torch.autocast",
         "torch.set_grad_enabled", "torch.cuda.amp.custom_fwd", "torch.cuda.amp.custom_bwd", "torch.amp.custom_fwd",
-        "torch.amp.custom_bwd", "torch.fx.wrap", "functools.lru_cache", "functools.cache", "functools.wraps",
+        "torch.amp.custom_bwd", "torch.fx.wrap", "torch.autograd.function.once_differentiable",
+        "functools.lru_cache", "functools.cache", "functools.wraps",
         "abc.abstractmethod", "typing.override", "typing_extensions.override", "typing.no_type_check", "typing.final",
     }
 )  # fmt: skip
 """Decorators under which a function gives what it gives without them."""
-PROPERTIES = frozenset({"property", "functools.cached_property", "cached_property"})
+KINDS = {
+    "staticmethod": "static",
+    "classmethod": "class",
+    "property": "property",
+    "functools.cached_property": "property",
+    "cached_property": "property",
+}
+"""Decorators that tell how a function is reached through its class."""
+AUTOGRAD_FUNCTIONS = frozenset({"torch.autograd.Function", "torch.autograd.function.Function"})
 
 
 def function_of(entry: Entry, unit: Unit, run: Run, owner: Class | None = None) -> Value:
@@ -52,18 +61,20 @@ def make_function(
     homes: tuple[Ref, ...] = (),
 ) -> Value:
     """The value that a `def` binds its name to."""
-    kind = "function"
+    kind, decorated = "function", False
     for decorator in node.decorators:
         name = decorator_path(decorator, unit)
-        if name == "staticmethod":
-            kind = "static"
-        elif name == "classmethod":
-            kind = "class"
-        elif name in PROPERTIES:
-            kind = "property"
-        elif name not in KEEPING_DECORATORS and kind == "function":
-            kind = "decorated"
-    return Function(node, unit, node.name, closure, defaults, owner, kind, homes)
+        if name in KINDS:
+            kind = KINDS[name]
+        elif not keeps(decorator, name):
+            decorated = True
+    return Function(node, unit, node.name, closure, defaults, owner, kind, homes, decorated)
+
+
+def keeps(decorator: nodes.Expr, path: str) -> bool:
+    """Whether a function gives under a decorator, whose dotted path this is, what it gives without it."""
+    casts = isinstance(decorator, nodes.Call) and any(arg.keyword == "cast_inputs" for arg in decorator.args)
+    return path in KEEPING_DECORATORS and not casts  # a copy of another dtype may lie otherwise
 
 
 def rebound_names(node: nodes.Function) -> frozenset[str]:
@@ -149,6 +160,11 @@ def local_class(node: nodes.Class, st: State, fr: Frame) -> Value:
     if end is not None:
         members.update({name: value for name, value in end.env.items() if before.get(name) is not value})
     return cls
+
+
+def is_autograd_function(cls: Class) -> bool:
+    """Whether a class derives from `torch.autograd.Function`, and from nothing that is not known."""
+    return not AUTOGRAD_FUNCTIONS.isdisjoint(cls.outside_bases()) and cls.complete()
 
 
 def is_module_class(cls: Class) -> bool:

@@ -11,6 +11,7 @@ from torchlayout.interp.frame import MAX_CALL_DEPTH, Frame
 from torchlayout.interp.state import State, join_states, settled
 from torchlayout.interp.trace import Loop
 from torchlayout.interp.values import (
+    ENDED,
     Dictionary,
     Function,
     Instance,
@@ -155,7 +156,7 @@ def _summary_key(function: Function, env: dict[str, Value], st: State, fr: Frame
     """
     if function.node.generator if isinstance(function.node, nodes.Function) else False:
         return None
-    given: list[object] = [fr.context, fr.loops_around(None), id(function.node), id(function.closure)]
+    given: list[object] = [fr.context, id(function.node), id(function.closure)]
     for name, value in env.items():
         inner = st.load(value)
         given.append((name, type(inner), settled(inner, st.facts)))
@@ -217,6 +218,7 @@ def _close(fr: Frame, end: State) -> None:
     for closure, rebound in fr.made:
         closure.update({name: settled(value, end.facts) for name, value in end.env.items()})
         closure.update({name: Opaque((fr.home, "rebound", name), name) for name in rebound if name in closure})
+        closure[ENDED] = closure.get(ENDED, frozenset()) | end.env.keys()
 
 
 def own_arguments(function: Function, receiver: Value, st: State, fr: Frame) -> dict[str, Value]:

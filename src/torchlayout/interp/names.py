@@ -5,10 +5,23 @@ from __future__ import annotations
 import builtins
 from typing import Any
 
-from torchlayout.interp.frame import Frame
+from torchlayout.interp.frame import Frame, Run
 from torchlayout.interp.state import State
-from torchlayout.interp.values import Dictionary, Opaque, Path, Ref, Sequence, Value
-from torchlayout.program.unit import UNKNOWN, Unit
+from torchlayout.interp.values import (
+    ENDED,
+    Bound,
+    BoundFunction,
+    Class,
+    Dictionary,
+    Function,
+    Opaque,
+    Path,
+    Ref,
+    Sequence,
+    Value,
+)
+from torchlayout.program.nodes import NOWHERE
+from torchlayout.program.unit import UNKNOWN, Entry, Unit
 
 BUILTINS = frozenset(dir(builtins))
 
@@ -26,11 +39,14 @@ def lookup(name: str, st: State, fr: Frame) -> Value:
 
 
 def home_of(name: str, st: State, fr: Frame) -> tuple[Ref, Dictionary] | None:
-    """The names of the function around this one that holds this name, while it runs."""
+    """The names of the function around this one that holds this name, while it runs; None where it has ended, too."""
     for ref in fr.homes:
         names = st.heap.get(ref)
-        if isinstance(names, Dictionary) and name in names.items:
-            return ref, names
+        if isinstance(names, Dictionary):
+            if name in names.items:
+                return ref, names
+        elif name in fr.closure.get(ENDED, ()):
+            return None
     return None
 
 
@@ -59,7 +75,7 @@ def _module_name(name: str, unit: Unit, fr: Frame) -> Value:
     path = unit.resolve(name)
     if path is not None:
         return Path(path)
-    alias = _alias(name, unit)
+    alias = alias_of(name, unit, fr.run)
     if alias is not None:
         return alias
     if name in unit.outline.assigned:
@@ -73,8 +89,8 @@ def _module_name(name: str, unit: Unit, fr: Frame) -> Value:
     return Opaque(("global", unit.path, name), name)
 
 
-def _alias(name: str, unit: Unit) -> Value | None:
-    """`LayerNorm = nn.LayerNorm` at module level."""
+def alias_of(name: str, unit: Unit, run: Run) -> Value | None:
+    """`LayerNorm = nn.LayerNorm` or `apply = Cls.apply` at module level."""
     import ast
 
     values = unit.outline.assigned.get(name, [])
@@ -82,9 +98,26 @@ def _alias(name: str, unit: Unit) -> Value | None:
         return None
     from torchlayout.program.outline import dotted
 
-    text = dotted(values[0])
-    path = unit.resolve(text) if text else None
-    return Path(path) if path is not None else None
+    text = dotted(values[0]) or ""
+    path = unit.resolve(text)
+    if path is not None:
+        return Path(path)
+    owner, _, method = text.rpartition(".")
+    entry = unit.klass(owner)
+    return None if entry is None else method_of_class(entry, method, unit, run)
+
+
+def method_of_class(entry: Entry, name: str, unit: Unit, run: Run) -> Value | None:
+    """A function or autograd `apply` that a class of the file has by that name; None where it is something else."""
+    from torchlayout.interp.attributes import get_attribute
+    from torchlayout.interp.definitions import class_of
+
+    cls = class_of(entry, unit, run)
+    if not isinstance(cls, Class) or entry.name in unit.outline.rebound:
+        return None
+    frame = Frame(run, unit, "<module>", ("module", "alias"), {})
+    found = get_attribute(cls, name, NOWHERE, State({}, {}, run.new_facts()), frame)
+    return found if isinstance(found, (Function, BoundFunction, Bound)) else None
 
 
 def from_constant(value: Any) -> Value:

@@ -6,14 +6,16 @@ outlined, never run, and never more than once while it stays the same. Links are
 
 from __future__ import annotations
 
+import ast
 import os
 import tokenize
 from collections.abc import Iterator
 from functools import lru_cache
 
 from torchlayout.interp.frame import Frame, Run
-from torchlayout.interp.values import Value
-from torchlayout.program.unit import UNKNOWN, Unit
+from torchlayout.interp.values import Path, Value
+from torchlayout.program.outline import dotted
+from torchlayout.program.unit import UNKNOWN, Entry, Unit
 
 MAX_BYTES = 200_000
 """A larger file is not looked into."""
@@ -42,7 +44,7 @@ def find(path: str, unit: Unit, run: Run) -> Value | None:
 
 def _find(path: str, unit: Unit, run: Run, depth: int) -> Value | None:
     from torchlayout.interp.definitions import class_of, function_of
-    from torchlayout.interp.names import from_constant
+    from torchlayout.interp.names import alias_of, from_constant, method_of_class
 
     located = _locate(path, unit.path)
     if located is None or depth == 0:
@@ -62,13 +64,18 @@ def _find(path: str, unit: Unit, run: Run, depth: int) -> Value | None:
         entry = other.outline.find(name)
         if entry is not None and len(rest) == 1:
             return class_of(entry, other, run) if entry.is_class else function_of(entry, other, run)
+        if entry is not None and entry.is_class and len(rest) == 2:
+            return method_of_class(entry, rest[1], other, run)
         constant = other.constant(name) if len(rest) == 1 else UNKNOWN
         if constant is not UNKNOWN:
             return from_constant(constant)
         onward = other.resolve(".".join(rest))
     except SyntaxError:
         return None
-    return None if onward is None else _find(onward, other, run, depth - 1)
+    if onward is None:
+        alias = alias_of(name, other, run) if len(rest) == 1 else None
+        return None if isinstance(alias, Path) else alias
+    return _find(onward, other, run, depth - 1)
 
 
 def texts(path: str, unit: Unit, run: Run) -> Iterator[str]:
@@ -86,7 +93,7 @@ def texts(path: str, unit: Unit, run: Run) -> Iterator[str]:
         if not rest:
             yield other.source.clean
             return
-        entry = other.outline.find(rest[0])
+        entry = _definition(rest[0], other)
         if entry is not None:
             used = [other.outline.find(name) for name in other.outline.mentions(entry)]
             yield from (other.outline.code(one) for one in (entry, *used) if one is not None)
@@ -95,6 +102,14 @@ def texts(path: str, unit: Unit, run: Run) -> Iterator[str]:
         if onward is None:
             return
         path, unit = onward, other
+
+
+def _definition(name: str, unit: Unit) -> Entry | None:
+    """The function or class of that name, or the one whose attribute it is: `f = Cls.apply`."""
+    values = unit.outline.assigned.get(name)
+    if values and isinstance(values[0], ast.Attribute):
+        name = (dotted(values[0]) or "").partition(".")[0]
+    return unit.outline.find(name)
 
 
 def _locate(path: str, origin: str) -> tuple[str, list[str]] | None:

@@ -159,7 +159,7 @@ def _run_silently(
 ) -> tuple[dict[str, Value], Facts] | None:
     """The attributes that a method leaves, and what it learnt; None where that is not known."""
     function = member(cls, name, activity)
-    if not isinstance(function, Function) or function.kind in ("static", "class", "decorated"):
+    if not isinstance(function, Function) or function.kind in ("static", "class") or function.decorated:
         return None
     receiver = self_of(cls)
     before = State({}, {**state.heap, receiver.ref: start}, state.facts.copy())

@@ -36,6 +36,7 @@ class _Reach:
         self.words: set[str] = set()
         self._functions = calls.by_name
         self._classes = calls.classes
+        self._words_of = calls.words
         self._entered: dict[Entry, None] = {}
 
     def add(self, entries: Iterable[Entry]) -> None:
@@ -55,7 +56,7 @@ class _Reach:
             if entry in self.found:
                 continue
             self.found[entry] = None
-            mentioned = self.outline.mentions(entry)
+            mentioned = self._words_of(entry)
             self.words |= mentioned
             pending.extend(self._named_in(mentioned))
             if entry.is_method and entry.parent is not None:

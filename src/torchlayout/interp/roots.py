@@ -10,7 +10,8 @@ import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator
 
-from torchlayout.program.outline import Entry, Outline
+from torchlayout.interp.definitions import KEEPING_DECORATORS, KINDS
+from torchlayout.program.outline import Entry, Outline, dotted
 from torchlayout.program.unit import Unit
 
 _TURNING = (
@@ -88,12 +89,14 @@ def module_hands_over(calls: Calls, run: Iterable[Entry]) -> bool:
     if not (STRIDED.search(text) or KNOWN.search(text)):
         return False
     names = {name for e in run for name in (e.name, e.parent.name if e.parent is not None else e.name)}
-    return not names.isdisjoint(re.findall(r"\b([^\W\d]\w*)\s*\(", text))
+    return not names.isdisjoint(re.findall(r"\b([^\W\d]\w*)(?:\.apply)?\s*\(", text))
 
 
 def is_reached_otherwise(entry: Entry, unit: Unit, run: set[Entry], module: bool) -> bool:
     """Whether a function may get arguments from elsewhere than from calls in the functions that are run, or, where
     `module` says that they are, in the module's own statements."""
+    if any(path not in KEEPING_DECORATORS and path not in KINDS for path in _decorators(entry, unit)):
+        return True
     for line, called in _mentions(entry.name, entry.node.lineno, unit):
         owner = unit.outline.at(line)
         while owner is not None and (owner.nested or owner.is_class) and owner.parent is not None:
@@ -104,6 +107,13 @@ def is_reached_otherwise(entry: Entry, unit: Unit, run: set[Entry], module: bool
     return False
 
 
+def _decorators(entry: Entry, unit: Unit) -> Iterator[str]:
+    """The dotted paths of a function's decorators, arguments left out."""
+    for decorator in entry.node.decorator_list:
+        name = dotted(decorator.func if isinstance(decorator, ast.Call) else decorator) or ""
+        yield unit.resolve(name) or name
+
+
 def _mentions(name: str, defined: int, unit: Unit) -> Iterator[tuple[int, bool]]:
     """The line of each mention of a name but its definition, and whether it is called there."""
     source = unit.source
@@ -111,6 +121,12 @@ def _mentions(name: str, defined: int, unit: Unit) -> Iterator[tuple[int, bool]]
         line = bisect_right(source.starts, start)
         if not source.clean.endswith("def ", 0, start) or line < defined:
             yield line, source.clean.startswith("(", start + len(name))
+
+
+def _is_decorated(entry: Entry, name: str) -> bool:
+    """Whether a function of that name, alone or of a module, is among the decorators. Those with arguments count as
+    calls."""
+    return any((dotted(one) or "").rpartition(".")[2] == name for one in entry.node.decorator_list)
 
 
 class Calls:
@@ -132,6 +148,12 @@ class Calls:
         for entry in outline.entries:
             if entry.is_class:
                 self.classes.setdefault(entry.name, []).append(entry)
+        self.aliases: dict[str, str] = {}
+        """Module-level names of what a class has: "f" -> "Cls.apply" for `f = Cls.apply`."""
+        for name, values in outline.assigned.items():
+            text = dotted(values[0]) if isinstance(values[0], ast.Attribute) else None
+            if text is not None and (text.partition(".")[0] in self.classes or text.endswith(".apply")):
+                self.aliases[name] = text
         for entry in self.outermost:
             self.by_name.setdefault(entry.name, []).append(entry)
 
@@ -146,6 +168,12 @@ class Calls:
             ]
         return known
 
+    def words(self, entry: Entry) -> frozenset[str]:
+        """All words of a function, and those of what its module-level aliases stand for."""
+        mentioned = self.outline.mentions(entry)
+        named = mentioned & self.aliases.keys() if self.aliases else ()
+        return mentioned.union(*(self.aliases[name].split(".") for name in named)) if named else mentioned
+
     def callers(self, callee: Entry) -> list[Entry]:
         """Functions whose text calls the name; for a module's forward, those of modules that hold one of its class."""
         owner = callee.parent if callee.is_method else None
@@ -153,9 +181,14 @@ class Calls:
             return [entry for entry in self._mentioning(owner.name) if entry is not callee]
         if owner is None or callee.name not in FORWARDS:
             name = callee.name
-            return [e for e in self._mentioning(name) if e is not callee and name in self.outline.calls(e)]
+            return [
+                e
+                for e in self._mentioning(name)
+                if e is not callee and (name in self.outline.calls(e) or _is_decorated(e, name))
+            ]
         found: dict[Entry, None] = {}
-        for entry in self._mentioning(owner.name):
+        applied = [name for name, text in self.aliases.items() if text == f"{owner.name}.apply"]
+        for entry in [entry for name in (owner.name, *applied) for entry in self._mentioning(name)]:
             holder = entry.parent
             if entry.name == "__init__" and holder is not None:
                 found.update({e: None for e in holder.children if e.name in FORWARDS and e is not callee})
@@ -190,7 +223,7 @@ class Calls:
             found.extend(entry for entry in self.by_name.get(name, ()) if entry.name not in FORWARDS)
         holder = caller.parent
         init = holder.child("__init__") if holder is not None else None
-        mentioned = self.outline.mentions(init if init is not None else caller)
+        mentioned = self.words(init if init is not None else caller)
         for name in mentioned & self.classes.keys():
             owner = self.outline.find(name)
             if owner is not None and owner.is_class:
@@ -224,7 +257,7 @@ class Calls:
         """Whether a file that a name of the function is imported from makes strided tensors."""
         if self._imported is None:
             return False
-        paths = [self.outline.imports[name] for name in self.outline.mentions(entry) & self.outline.imports.keys()]
+        paths = [self.outline.imports[name] for name in self.words(entry) & self.outline.imports.keys()]
         for path in paths:
             if path not in self._strided_imports:
                 texts = self._imported(path)

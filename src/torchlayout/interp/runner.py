@@ -144,7 +144,7 @@ def _run_alone(function: Function, receiver: Value, state: State, activity: Run,
     _, end = run_body(function, own_arguments(function, receiver, state, frame), state, frame)
     state = state if end is None else end
     for inner, _ in activity.nested[nested:]:
-        escapes = is_handed_over(inner.name, inner.node.span.line, inner.unit)
+        escapes = inner.decorated or is_handed_over(inner.name, inner.node.span.line, inner.unit)
         if escapes or not _was_called(inner, activity):
             context = (("alone", inner.name, inner.node.span.line),)
             often = LoopAround(inner.unit.path, WHOLE_FILE, context)  # who has it may call it any number of times

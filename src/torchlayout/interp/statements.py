@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 from torchlayout.interp import record
+from torchlayout.interp.decorating import decorate
 from torchlayout.interp.definitions import local_class, make_function, rebound_names
 from torchlayout.interp.expressions import binary, evaluate, note_guards
 from torchlayout.interp.forgetting import forget
@@ -210,9 +211,11 @@ def _function(node: nodes.Function, st: State, fr: Frame) -> State:
     made = make_function(node, fr.unit, closure, defaults, fr.owner, (fr.home, *fr.homes))
     closure[node.name] = made
     fr.made.append((closure, rebound_names(node)))
-    st.env[node.name] = made
     if isinstance(made, Function) and node.name not in fr.run.attributes:
         fr.run.nested.append((made, fr))
+    if isinstance(made, Function) and made.decorated:
+        made = closure[node.name] = decorate(made, st, fr) or made
+    st.env[node.name] = made
     return st
 
 

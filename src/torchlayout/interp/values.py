@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 MAX_ALTERNATIVES = 4
 """Layouts kept for one tensor, and kinds of value kept for one name; beyond that, it is unknown."""
+ENDED = "<ended>"
+"""See `Function.homes`."""
 MAX_WEIGHT = 10_000
 """Values inside one another that are kept. Nested tuples share what they hold (`t = (t, t)`), so that a few lines can
 make more of them than any walk over them would ever see the end of."""
@@ -175,7 +177,10 @@ class Function:
     """"function", "static", "class" or "property"."""
     homes: tuple[Ref, ...] = ()
     """Where the names of the functions around it lie in the heap while these run, the innermost first. Python looks
-    names up when the function is called, so these count before `closure`, which is what the names held in the end."""
+    names up when the function is called, so these count before `closure`, which is what the names held in the end.
+    Under `ENDED` lie in it the names of the functions that have ended."""
+    decorated: bool = False
+    """Some decorator may make something else of it (see `decorating`)."""
 
 
 @struct(frozen=True, eq=False, slots=True)
@@ -222,7 +227,7 @@ SHELLS = frozenset(
     {
         "torch.nn.Module", "torch.nn.modules.module.Module", "torch.nn.modules.Module", "object", "abc.ABC",
         "torch.utils.data.Dataset", "typing.NamedTuple", "typing.Generic", "typing.Protocol", "enum.Enum",
-        "torch.autograd.Function", "torch.jit.ScriptModule",
+        "torch.autograd.Function", "torch.autograd.function.Function", "torch.jit.ScriptModule",
     }
 )  # fmt: skip
 """Bases that add nothing to the attributes that a class sets itself."""
