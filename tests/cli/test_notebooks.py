@@ -292,9 +292,57 @@ def test_edits_that_remove_a_cells_comment_are_refused() -> None:
         found.with_program("a = 1\nb = 2\n")
 
 
-LINE = st.sampled_from(
-    ["x = 1", "%magic", "!ls", "y = !ls", "x?", "", "  ", "é = '漢'", "s = '''", "'''", "(", ")", "\\"]
-)
+# ---------------------------------------------------------------- pasted cells
+PASTED = {
+    "indented": "  x = torch.ones(2)\n\n  for i in x:\n      y = x.contiguous()\n  z = 1",
+    "with tabs": "\tx = torch.ones(2)\n\ty = x.contiguous()",
+    "comment first": "\n  # made\n  x = torch.ones(2)\n  y = x.contiguous()\n",
+    "prompts": ">>> x = torch.ones(2)\n>>> for i in x:\n...     y = x.contiguous()\n...\n>>> z = 1\n",
+    "prompts without code": ">>> y = x.contiguous()\n>>>\n",
+    "prompts and output": ">>> y = x.contiguous()\n>>> 3 + 4\n7",
+    "indented prompts": "    >>> y = x.contiguous()\n    >>> z = 1",
+    "IPython's prompts": "In [1]: for i in x:\n   ...:     y = x.contiguous()\n   ...: \nIn [2]: z = 1",
+    "magics": "  %matplotlib inline\n  !ls\n  y = x.contiguous()",
+    "magics after prompts": ">>> %time\n>>> files = !ls\n>>> y = x.contiguous()",
+    "a cell's magic": "  %%time\n  y = x.contiguous()",
+    "several lines": ">>> y = (x\n...      .contiguous()\n...      .relu())",
+    "a string that spans lines": '>>> s = """a\n... b"""\n>>> y = x.contiguous()',
+}
+
+
+@pytest.mark.parametrize("cell", PASTED.values(), ids=PASTED)
+def test_pasted_cells_are_read_and_mended_where_they_stand(run: Run, folder: Path, cell: str) -> None:
+    def made(cell: str) -> str:
+        return json.dumps(notebook("import torch", cell, "w = x.t()\nw.view(2)"), indent=1)
+
+    rows = cell.split("\n")
+    row = next(number for number, line in enumerate(rows) if "contiguous" in line)
+    Path("nb.ipynb").write_text(made(cell))
+    first, second = json.loads(run("check", "nb.ipynb", "--output-format=json").out)
+    assert (first["cell"], first["location"]) == (3, {"row": row + 1, "column": rows[row].index("contiguous") + 1})
+    assert (second["cell"], second["location"]) == (4, {"row": 2, "column": 3})
+    assert f"\n{row + 1} | {rows[row].expandtabs(4)}\n" in run("check", "nb.ipynb").out
+    after = re.sub(r"\n\.\.\. +\.contiguous\(\)|\.contiguous\(\)", "", cell)
+    assert f"\n{row + 1} - {rows[row].expandtabs(4)}\n" in run("check", "nb.ipynb").out
+    ran = run("check", "nb.ipynb", "--fix", "--output-format=concise")
+    assert ran.out.startswith("nb.ipynb:cell 4:2:3: LAY101 ")
+    assert Path("nb.ipynb").read_text() == made(after)
+
+
+def test_new_lines_have_the_prompt_of_the_line_before() -> None:
+    found = Notebook(json.dumps(notebook(">>> a = 1\n>>> if a:\n...     b = 2\n>>> c = 3")))
+    mended = found.program.replace("        b = 2", "        b = 4\n        d = 5").replace("c = 3", "c = 6")
+    assert found.texts(mended) == [">>> a = 1\n>>> if a:\n...     b = 4\n>>>     d = 5\n>>> c = 6"]
+
+
+def test_what_ipython_refuses_is_refused(run: Run, folder: Path) -> None:
+    Path("nb.ipynb").write_text(json.dumps(notebook("import torch", "  x = 1\n    y = 2")))
+    assert "nb.ipynb:cell 3:1:2: syntax error: unexpected indent" in run("check", "nb.ipynb").err
+
+
+PLAIN = ("x = 1", "%magic", "!ls", "y = !ls", "x?", "", "  ", "é = '漢'", "s = '''", "'''", "(", ")", "\\")
+FROM_A_SESSION = (">>> f()", ">>>", "... y = 2", "  z = 3", "In [1]: g()", "   ...: h()", "  %%time", ">>> !ls")
+LINE = st.sampled_from((*PLAIN, *FROM_A_SESSION))
 
 
 @given(st.lists(st.lists(LINE, max_size=5).map("\n".join), max_size=4), st.sampled_from(sorted(STYLES)))
@@ -306,4 +354,4 @@ def test_any_notebook_comes_back_as_it_was(cells: list[str], style: str) -> None
         for row in range(1, len(cell.split("\n"))):
             # A cell's heading counts as its first line.
             line = max(line for line in range(1, found.program.count("\n") + 1) if found.place(line) == (number, row))
-            assert found.restore(found.program.split("\n")[line - 1]) == cell.split("\n")[row - 1]
+            assert found.restore(found.program).split("\n")[line - 1] == cell.split("\n")[row - 1]

@@ -18,6 +18,7 @@ from json.decoder import scanstring  # type: ignore[attr-defined]
 from typing import Any
 
 from torchlayout.notebooks.magics import Magics, unused
+from torchlayout.notebooks.pasting import BLOCK, is_indented, with_prompts, without_prompts
 
 _SPACE = re.compile(r"[ \t\r\n]*")
 _decode = json.JSONDecoder().raw_decode
@@ -55,11 +56,14 @@ class Notebook:
         self._magics = Magics(raw)
         self._rule = unused("# %% cell", raw)
         self._heads: list[int] = []  # of each code cell: the 1-based line of its comment in the program
+        self._checked: list[list[str]] = []  # of each code cell: its lines in the program
         lines: list[str] = []
         for cell in self.cells:
-            lines.append(f"{self._rule} {cell.number}")
+            checked = self._magics.to_python(without_prompts(cell.lines))
+            lines.append(f"{BLOCK if is_indented(checked) else ''}{self._rule} {cell.number}")
             self._heads.append(len(lines))
-            lines += self._magics.to_python(cell.lines)
+            self._checked.append(checked)
+            lines += checked
         self.program = "".join(f"{line}\n" for line in lines)
 
     def place(self, line: int) -> tuple[int, int]:
@@ -103,8 +107,12 @@ class Notebook:
         return self.raw.count("\n", 0, offset) + 1
 
     def restore(self, text: str) -> str:
-        """A text of the program, or a part of it, with magics as their author wrote them."""
-        return self._magics.restore(text)
+        """A text of the program, before or after edits, or a part of it, with magics as their author wrote them; in
+        a whole program with prompts too."""
+        parts = self._parts(text)
+        if parts is None:
+            return self._magics.restore(text)
+        return "".join(f"{head}{body}" for head, body in zip(parts[::2], self._bodies(parts[1::2]), strict=True))
 
     def with_program(self, program: str) -> str:
         """The notebook's raw text after edits of the program; the comments that name the cells must be in place.
@@ -121,15 +129,28 @@ class Notebook:
         return "".join(parts) + self.raw[position:]
 
     def texts(self, program: str) -> list[str]:
-        """The text of each code cell in a changed program, magics put back; ValueError as above."""
-        parts = re.split(rf"^{self._rule} (\d+)\n", program, flags=re.MULTILINE)
-        if [int(number) for number in parts[1::2]] != [cell.number for cell in self.cells]:
+        """The text of each code cell in a changed program, magics and prompts put back; ValueError as above."""
+        parts = self._parts(program)
+        if parts is None:
             raise ValueError("a fix moved code between cells")
-        texts = []
-        for cell, part in zip(self.cells, parts[2::2], strict=True):
-            text = self.restore(part)
-            texts.append(text if cell.text.endswith("\n") else text.removesuffix("\n"))
-        return texts
+        return [
+            body if cell.text.endswith("\n") else body.removesuffix("\n")
+            for cell, body in zip(self.cells, self._bodies(parts[1::2]), strict=True)
+        ]
+
+    def _parts(self, program: str) -> list[str] | None:
+        """For each code cell the line that names it, and the text below; None if the text is not all of them."""
+        _, *parts = re.split(rf"^((?:{BLOCK})?{self._rule} \d+\n)", program, flags=re.MULTILINE)
+        named = [int(head.rpartition(" ")[2]) for head in parts[::2]]
+        return parts if named == [cell.number for cell in self.cells] else None
+
+    def _bodies(self, texts: list[str]) -> Iterator[str]:
+        """The texts of all cells in a program, as their author wrote them."""
+        for cell, checked, text in zip(self.cells, self._checked, texts, strict=True):
+            if without_prompts(cell.lines) != cell.lines:
+                lines = with_prompts(cell.lines, checked, text.removesuffix("\n").split("\n"))
+                text = "".join(f"{line}\n" for line in lines)
+            yield self._magics.restore(text)
 
 
 def _read(raw: str) -> list[Cell]:

@@ -8,9 +8,9 @@ Lines keep their numbers, and what is Python keeps its columns.
 
 from __future__ import annotations
 
-import ast
 import re
-import warnings
+
+from torchlayout.notebooks.pasting import is_python
 
 # Cell magics whose cell is Python that runs in the notebook's own namespace.
 _PYTHON_CELLS = frozenset({"time", "timeit", "capture", "prun", "memit", "mprun"})
@@ -46,16 +46,16 @@ class Magics:
 
         A cell of another language (`%%bash`, `%%html`) becomes stand-ins altogether.
         """
-        if _is_python("\n".join(lines)):
+        if is_python("\n".join(lines)):
             return lines
         first = next((i for i, line in enumerate(lines) if line.strip()), 0)
         magic = _CELL_MAGIC.match(lines[first])
         if magic and magic[1] not in _PYTHON_CELLS:
             rest = [self._stand_in(line, "# ") for line in lines[first + 1 :]]
-            return [*lines[:first], self._stand_in(lines[first]), *rest]
+            return [*lines[:first], self._own_line(lines[first]), *rest]
         if magic:
             rest = self._plain_lines(lines[first + 1 :])
-            return [*lines[:first], self._stand_in(lines[first]), *rest]
+            return [*lines[:first], self._own_line(lines[first]), *rest]
         return self._plain_lines(lines)
 
     def restore(self, text: str) -> str:
@@ -70,6 +70,11 @@ class Magics:
     def _stand_in(self, fragment: str, prefix: str = "") -> str:
         self._fragments.append(fragment)
         return f"{prefix}{self._word}({len(self._fragments) - 1})"
+
+    def _own_line(self, line: str) -> str:
+        """A stand-in for a line, as far to the right as it stood."""
+        text = line.lstrip(" \t")
+        return line[: len(line) - len(text)] + self._stand_in(text)
 
     def _plain_lines(self, lines: list[str]) -> list[str]:
         result: list[str] = []
@@ -95,7 +100,7 @@ def _timed(line: str) -> str | None:
     if not match:
         return None
     kept = line[: match.end()] + _IF + line[match.end() + len(_TIME) :]
-    return kept if _is_python(kept.strip()) else None
+    return kept if is_python(kept.strip()) else None
 
 
 def _magic_start(line: str) -> int | None:
@@ -104,16 +109,6 @@ def _magic_start(line: str) -> int | None:
         if match := pattern.match(line):
             return match.end()
     return None
-
-
-def _is_python(text: str) -> bool:
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            ast.parse(text)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return False
-    return True
 
 
 def unused(word: str, text: str) -> str:
