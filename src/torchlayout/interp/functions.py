@@ -156,7 +156,7 @@ def _summary_key(function: Function, env: dict[str, Value], st: State, fr: Frame
     """
     if function.node.generator if isinstance(function.node, nodes.Function) else False:
         return None
-    given: list[object] = [fr.context, id(function.node), id(function.closure)]
+    given: list[object] = [fr.context, fr.loops_around(None), id(function.node), id(function.closure)]
     for name, value in env.items():
         inner = st.load(value)
         given.append((name, type(inner), settled(inner, st.facts)))
