@@ -8,6 +8,7 @@ from torchlayout.interp.definitions import is_autograd_function, member
 from torchlayout.interp.forgetting import forget
 from torchlayout.interp.frame import Frame
 from torchlayout.interp.gathering import Maker
+from torchlayout.interp.module_state import may_be_turned, vague
 from torchlayout.interp.operate import read_attribute
 from torchlayout.interp.state import State, join_states
 from torchlayout.interp.stores import written_somewhere
@@ -183,6 +184,8 @@ def _of_module(value: Module, name: str, span: Span, st: State, fr: Frame) -> Va
     attributes = st.heap.get(value.ref)
     if isinstance(attributes, Dictionary) and name in attributes.items:
         return attributes.items[name]
+    if may_be_turned(name, fr.unit) or may_be_turned(name, fr.run.unit):
+        return Opaque((fr.place(span), name), strided=True)
     st.facts.symbols.place = (value.ref, name)
     proven = value.row.attribute(value.config, name, st.facts.proven_world)
     assumed = value.row.attribute(value.config, name, st.facts.assumed_world)
@@ -193,6 +196,7 @@ def _of_module(value: Module, name: str, span: Span, st: State, fr: Frame) -> Va
     maker = Maker(st.facts, (value.ref, name), fr.site(span), {}, Alias.VIEW, name)
     made = maker.value([proven], [(assumed, False)], False, ())
     if isinstance(made, Tensor):
+        made = vague(made, st.facts.proven_world)
         return Tensor(made.proven, made.assumed, (value.ref, name), made.storages, made.origin, made.made_by, True)
     return made
 

@@ -27,9 +27,10 @@ def comprehension(node: nodes.Comprehension, st: State, fr: Frame) -> Value:
     fr.loops.pop()
     place = fr.place(node.span)
     values = [settled(value, st.facts) for value in values]
-    inner = State(
-        {**outer.env, **{n: st.env[n] for n in _walrus_names(node) if n in st.env}}, st.heap, st.facts, st.tests
-    )
+    own = {found.id for clause in node.clauses for found in walk((clause.target,)) if isinstance(found, nodes.Name)}
+    kept = {name: outer.env[name] for name in own if name in outer.env}
+    around = {name: value for name, value in st.env.items() if name not in own}  # changed in place, or by `:=`
+    inner = State({**around, **kept}, st.heap, st.facts, st.tests)
     surely = complete and node.kind != "generator"  # which may be left unfinished, as `any` does
     end = inner if surely else join_states(outer, inner, (place, "after"))
     assert end is not None
@@ -41,11 +42,6 @@ def comprehension(node: nodes.Comprehension, st: State, fr: Frame) -> Value:
     else:
         made = Many(join_all(values, (place, "item")), "tuple" if node.kind == "generator" else node.kind)
     return st.hold(("list", place), made) if node.kind == "list" else made
-
-
-def _walrus_names(node: nodes.Comprehension) -> list[str]:
-    """Names that `:=` inside binds in the scope around the comprehension."""
-    return [found.target.id for found in walk((node.clauses, node.element)) if isinstance(found, nodes.Walrus)]
 
 
 def _dictionary(values: list[Value], complete: bool, place: object) -> Dictionary:

@@ -9,6 +9,7 @@ from torchlayout.interp import record
 from torchlayout.interp.definitions import is_module_class, member
 from torchlayout.interp.frame import Frame, describe
 from torchlayout.interp.functions import call_function
+from torchlayout.interp.module_state import may_be_hooked
 from torchlayout.interp.operate import pseudo_row
 from torchlayout.interp.state import State
 from torchlayout.interp.tensors import apply, to_argument
@@ -196,7 +197,7 @@ def call_module(module: Module, arguments: Arguments, node: nodes.Call, st: Stat
     args = [to_argument(value, st) for value in arguments.args]
     kwargs = {name: to_argument(value, st) for name, value in arguments.kwargs.items()}
     bound = None if arguments.open_args or arguments.open_kwargs else row.bind_forward(args, kwargs)
-    if bound is None:
+    if bound is None or may_be_hooked(fr.unit) or may_be_hooked(fr.run.unit):
         record.foreign_call(fr, row.name, node.span, arguments.args, arguments.kwargs, st)
         return Opaque((place, "call"))
     # what a transform takes need be no tensor: a PIL image is none

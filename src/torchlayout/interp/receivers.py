@@ -13,6 +13,7 @@ from collections.abc import Hashable, Iterable
 from torchlayout.interp.definitions import member
 from torchlayout.interp.frame import Frame, OutOfBudget, Run
 from torchlayout.interp.functions import own_arguments, run_body
+from torchlayout.interp.module_state import forget_parameters
 from torchlayout.interp.state import State, cap, settled
 from torchlayout.interp.stores import ANY, assigned, written_from_outside
 from torchlayout.interp.touched import forget_touched
@@ -55,6 +56,7 @@ def initialised(cls: Class, activity: Run) -> tuple[dict[Hashable, Value], Facts
         activity.attributes[cls] = (state.heap, state.facts)  # for classes that contain themselves
         _put_writes(cls, state, activity)
         forget_touched(cls, state)
+        forget_parameters(state)
         known = activity.attributes[cls] = (state.heap, state.facts)
     heap, facts = known
     activity.cut_short = activity.cut_short or cls in activity.cut_classes
