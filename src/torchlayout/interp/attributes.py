@@ -8,6 +8,7 @@ from torchlayout.interp.definitions import is_autograd_function, member
 from torchlayout.interp.forgetting import forget
 from torchlayout.interp.frame import Frame
 from torchlayout.interp.gathering import Maker
+from torchlayout.interp.module_formats import configs_of, extended_module, is_changed, lose_format
 from torchlayout.interp.module_state import may_be_turned, vague
 from torchlayout.interp.operate import read_attribute
 from torchlayout.interp.state import State, join_states
@@ -164,6 +165,11 @@ def _of_class(value: Instance, name: str, span: Span, st: State, fr: Frame) -> V
         return BoundFunction(found, value.cls if found.kind == "class" else value)
     if found is not None:
         return _unless_written(found, value.cls, name)
+    module = extended_module(value, st)
+    if module is not None and not is_changed(value.cls, name):
+        inherited = _of_module(module, name, span, st, fr)
+        if not isinstance(inherited, Bound):
+            return inherited
     path = value.path or "self"
     if name == "__dict__":  # by which any attribute may be set
         forget([value], st, fr, span, everything=True)
@@ -183,18 +189,20 @@ def _of_module(value: Module, name: str, span: Span, st: State, fr: Frame) -> Va
     """A parameter or configured value of a torch module."""
     attributes = st.heap.get(value.ref)
     if isinstance(attributes, Dictionary) and name in attributes.items:
-        return attributes.items[name]
+        own = attributes.items[name]
+        return join(own, Opaque((value.ref, name)), (fr.place(span), name)) if name in attributes.maybe else own
     if may_be_turned(name, fr.unit) or may_be_turned(name, fr.run.unit):
         return Opaque((fr.place(span), name), strided=True)
     st.facts.symbols.place = (value.ref, name)
-    proven = value.row.attribute(value.config, name, st.facts.proven_world)
-    assumed = value.row.attribute(value.config, name, st.facts.assumed_world)
-    if is_unknown(assumed):
+    configs = configs_of(value, st)
+    proven = [value.row.attribute(config, name, st.facts.proven_world) for config in configs]
+    assumed = [value.row.attribute(config, name, st.facts.assumed_world) for config in configs]
+    if is_unknown(assumed[0]):
         return Bound(value, name, span)
-    if isinstance(assumed, Alternatives):
+    if isinstance(assumed[0], Alternatives):
         return Opaque((value.ref, name))  # a parameter, or None
     maker = Maker(st.facts, (value.ref, name), fr.site(span), {}, Alias.VIEW, name)
-    made = maker.value([proven], [(assumed, False)], False, ())
+    made = maker.value(proven, [(outcome, False) for outcome in assumed], False, ())
     if isinstance(made, Tensor):
         made = vague(made, st.facts.proven_world)
         return Tensor(made.proven, made.assumed, (value.ref, name), made.storages, made.origin, made.made_by, True)
@@ -238,6 +246,7 @@ def set_attribute(value: Value, name: str, new: Value, span: Span, st: State, fr
         ident = value.ident if isinstance(value, Tensor) else value.key
         if tensor is not None:
             replace_everywhere(st, ident, replace(tensor, ident=ident))
+        lose_format(ident, st)
 
 
 def _is_set_by_code(cls: Class, name: str, fr: Frame) -> bool:

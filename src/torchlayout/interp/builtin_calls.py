@@ -66,7 +66,9 @@ def iterate(value: Value, st: State, fr: Frame, span: nodes.Span) -> Value:
         record.contents(fr, [tensor], "iter", span, st)
         return Many(_first_item(tensor, st, fr, span), "tuple")
     if isinstance(value, Instance):
-        return Many(Opaque((fr.place(span), "iterated")), "tuple")
+        from torchlayout.interp.protocols import iterated
+
+        return iterated(value, span, st, fr)
     return Many(Opaque((fr.place(span), "iterated"), None, True), "tuple")
 
 
@@ -105,6 +107,12 @@ def _len(arguments: Arguments, node: nodes.Call, st: State, fr: Frame) -> Value:
             return layout.dims[0].size
     if isinstance(value, str):
         return len(value)
+    if isinstance(value, Instance):
+        from torchlayout.interp.protocols import special
+
+        length = special(value, "__len__", [], node.span, st, fr)
+        if is_int(length):
+            return length
     if isinstance(value, Opaque):
         since = st.heap.get(("items", value.key))
         key, name = (since.key, None) if isinstance(since, Opaque) else (value.key, value.name)
@@ -335,6 +343,15 @@ def _same(arguments: Arguments, node: nodes.Call, st: State, fr: Frame) -> Value
     return arguments.args[0] if arguments.args else None
 
 
+def _iter(arguments: Arguments, node: nodes.Call, st: State, fr: Frame) -> Value:
+    """`iter(x)`: what gives the items of x."""
+    from torchlayout.interp.protocols import special
+
+    value = arguments.args[0] if len(arguments.args) == 1 else None
+    made = special(value, "__iter__", [], node.span, st, fr)
+    return value if made is None else made
+
+
 def _copy(arguments: Arguments, node: nodes.Call, st: State, fr: Frame) -> Value:
     """`copy.copy(x)`: another object over the same storage or items."""
     value = arguments.args[0] if arguments.args else None
@@ -353,6 +370,11 @@ def _next(arguments: Arguments, node: nodes.Call, st: State, fr: Frame) -> Value
     """`next(iterator)`: one of its items."""
     if not arguments.args:
         return None
+    from torchlayout.interp.protocols import following
+
+    found = following(arguments.args[0], node.span, st, fr)
+    if found is not None:
+        return join_all([found, *arguments.args[1:]], (fr.place(node.span), "next"))
     items = iterate(arguments.args[0], st, fr, node.span)
     place = fr.place(node.span)
     return one_of_many(join_all([*items_of(items), *arguments.args[1:]], (place, "next")), place)
@@ -442,7 +464,7 @@ def _computing(handler: Handler) -> Handler:
 BUILTIN_CALLS: dict[str, Handler] = {
     "builtins.len": _len, "builtins.range": _range, "builtins.zip": _zip, "builtins.enumerate": _enumerate,
     "builtins.reversed": _reversed, "builtins.tuple": _as("tuple"), "builtins.list": _as("list"),
-    "builtins.set": _as("set"), "builtins.sorted": _sorted, "builtins.iter": _same, "builtins.dict": _dict,
+    "builtins.set": _as("set"), "builtins.sorted": _sorted, "builtins.iter": _iter, "builtins.dict": _dict,
     "collections.OrderedDict": _dict, "builtins.int": _int, "builtins.min": _extreme("min"),
     "builtins.max": _extreme("max"), "math.prod": _product, "numpy.prod": _product, "builtins.map": _map,
     "builtins.isinstance": _isinstance, "builtins.getattr": _getattr, "builtins.setattr": _setattr,

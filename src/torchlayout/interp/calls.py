@@ -11,6 +11,7 @@ from torchlayout.interp import attributes, autograd, builtin_calls, decorating, 
 from torchlayout.interp.forgetting import forget
 from torchlayout.interp.frame import Frame, describe
 from torchlayout.interp.functions import call_function
+from torchlayout.interp.inherited import INHERITED, inherited, is_inherited
 from torchlayout.interp.instances import call_instance, call_module, instantiate, make_module, run_container
 from torchlayout.interp.operate import operate
 from torchlayout.interp.state import State
@@ -188,7 +189,7 @@ def call_path(path: str, arguments: Arguments, node: nodes.Call, st: State, fr: 
             return Opaque((fr.place(node.span), "call"), kind="tensor") if value is None else value
     row = find_module(path)
     if row is not None:
-        return make_module(row, arguments, node, st, fr)
+        return make_module(row, arguments, node.span, st, fr)
     found = project.resolve_import(path, fr)
     if found is not None and not isinstance(found, Path):
         return call_value(found, arguments, node, st, fr)
@@ -229,6 +230,8 @@ def call_method(
         return methods.tensor_method(receiver, name, arguments, node, receiver_node, st, fr)
     if isinstance(receiver, Opaque):
         return methods.opaque_method(receiver, name, arguments, node, receiver_node, st, fr)
+    if name in INHERITED and is_inherited(receiver, name):
+        return inherited(receiver, name, arguments, node, st, fr)
     if isinstance(receiver, Union_):
         tensor = as_tensor(receiver, st.facts) if find_method(name) and _has_tensor(receiver) else None
         if tensor is not None:
@@ -240,12 +243,8 @@ def call_method(
         return methods.container_method(receiver, name, arguments, node, st, fr)
     if isinstance(receiver, Instance) and name in ("parameters", "modules", "state_dict", "named_parameters"):
         return Many(Opaque((fr.place(node.span), "parameter"), None, True, None, "tensor"), "generator")
-    if isinstance(receiver, (Module, Instance)) and name in SELF_RETURNING:
-        return receiver
     if isinstance(receiver, Instance) and name in ("register_buffer", "register_parameter"):
         return _register(receiver, arguments, node, st, fr)
-    if isinstance(receiver, Module) and name == "forward":
-        return call_module(receiver, arguments, node, st, fr)
     found_value = attributes.get_attribute(receiver, name, node.span, st, fr)
     if isinstance(found_value, Bound) and found_value.receiver is receiver:
         if isinstance(receiver, Class):
@@ -255,9 +254,6 @@ def call_method(
         forget([receiver], st, fr, node.span)
         return unknown_call(f".{name}", arguments, node, st, fr, found_value.name)
     return call_value(found_value, arguments, node, st, fr)
-
-
-SELF_RETURNING = frozenset({"to", "cuda", "cpu", "eval", "train", "half", "float", "double", "requires_grad_", "apply"})
 
 
 def _register(receiver: Instance, arguments: Arguments, node: nodes.Call, st: State, fr: Frame) -> Value:

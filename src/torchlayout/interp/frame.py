@@ -79,7 +79,7 @@ class Run:
         """For each class looked at on its own: the heap that its `__init__` leaves."""
         self.nested: list[tuple[Any, Frame]] = []
         """Functions defined inside others, with the frame that made them: looked at if nobody calls them."""
-        self.summaries: dict[Any, tuple[Value, Mapping[str, Value]]] = {}
+        self.summaries: dict[Any, tuple[Value, Mapping[Hashable, Value], Mapping[str, Value]]] = {}
         """What calls gave, by function and arguments: turns of a loop that bring nothing new run nothing anew.
         With each its closure, so that no other takes over its id."""
         self.known_returns = dict(options.known_returns)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 
 from torchlayout.interp import record
 from torchlayout.interp.annotations import parameter_kind
@@ -107,9 +107,9 @@ def call_function(
     if isinstance(function.node, nodes.Function) and function.node.sliced:  # what is left out may take them
         record.arguments(fr, [*args[1:], *kwargs.values()], function.name, span, st)
     st.heap[fr.home] = Dictionary(dict(st.env))
-    key = _summary_key(function, env, st, fr)
+    key = _summary_key(function, env, span, st, fr)
     known = fr.run.summaries.get(key) if key is not None else None
-    if known is not None:
+    if known is not None and _as_it_was(known[1], st):
         del st.heap[fr.home]
         return known[0]
     before = dict(st.heap)
@@ -145,18 +145,33 @@ def call_function(
     if value is _NOTHING:
         value = unknown
     if unchanged:
-        fr.run.summaries[key] = (settled(value, st.facts), function.closure)
+        fr.run.summaries[key] = (settled(value, st.facts), before, function.closure)
     return value
 
 
-def _summary_key(function: Function, env: dict[str, Value], st: State, fr: Frame) -> object | None:
-    """What a call's value depends on: the function, and its arguments with all that is known of them put in.
+def _as_it_was(before: Mapping[Hashable, Value], st: State) -> bool:
+    """Whether the objects and modules that the call may reach hold what they held."""
+    for ref, held in before.items():
+        now = st.heap.get(ref)
+        if now is not held and isinstance(held, Dictionary) and not _is_names(ref) and now != held:
+            return False
+    return True
+
+
+def _is_names(ref: Hashable) -> bool:
+    """Whether a ref of the heap holds the names of an activation (`Frame.home`)."""
+    return isinstance(ref, tuple) and ref[0] == "names"
+
+
+def _summary_key(function: Function, env: dict[str, Value], span: Span, st: State, fr: Frame) -> object | None:
+    """What a call's value depends on: the function, and its arguments with all that is known of them put in. Another
+    call, with the same arguments, makes other objects.
 
     None where that cannot be told: a generator, or an argument that cannot be compared.
     """
     if function.node.generator if isinstance(function.node, nodes.Function) else False:
         return None
-    given: list[object] = [fr.context, fr.loops_around(None), id(function.node), id(function.closure)]
+    given: list[object] = [fr.context, span, id(function.node), id(function.closure)]
     for name, value in env.items():
         inner = st.load(value)
         given.append((name, type(inner), settled(inner, st.facts)))

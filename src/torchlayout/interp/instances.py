@@ -9,6 +9,7 @@ from torchlayout.interp import record
 from torchlayout.interp.definitions import is_module_class, member
 from torchlayout.interp.frame import Frame, describe
 from torchlayout.interp.functions import call_function
+from torchlayout.interp.module_formats import computing, configs_of, extend, extended_row
 from torchlayout.interp.module_state import may_be_hooked
 from torchlayout.interp.operate import pseudo_row
 from torchlayout.interp.state import State
@@ -30,7 +31,7 @@ from torchlayout.interp.values import (
     items_of,
     join_all,
 )
-from torchlayout.ops import Alias
+from torchlayout.ops import Alias, Alternatives
 from torchlayout.ops.modules import ANYTHING, Constructed, ModuleRow
 from torchlayout.ops.values import UNKNOWN, Deferred
 from torchlayout.program import nodes
@@ -60,8 +61,14 @@ def instantiate(
     init = member(cls, "__init__", fr.run)
     if isinstance(init, Function):
         call_function(init, [instance, *args], kwargs, span, st, fr, open_ended=open_ended)
-    else:
-        record.arguments(fr, [*args, *kwargs.values()], cls.name, span, st)
+        return instance
+    record.arguments(fr, [*args, *kwargs.values()], cls.name, span, st)
+    row = extended_row(cls)
+    if row is not None:
+        from torchlayout.interp.calls import Arguments
+
+        made = make_module(row, Arguments(args, dict(kwargs), open_ended, open_ended), span, st, fr)
+        extend(instance, made, st)
     return instance
 
 
@@ -129,30 +136,34 @@ def call_instance(instance: Instance, arguments: Arguments, node: nodes.Call, st
         method = member(instance.cls, "forward", fr.run)
     if isinstance(method, Function):
         return call_linted(BoundFunction(method, instance), arguments, node.span, st, fr)
+    module = computing(instance, st) if method is None else None
+    if module is not None:
+        return call_module(module, arguments, node, st, fr)
     return unknown_call(instance.path or instance.cls.name, arguments, node, st, fr)
 
 
 # ---------------------------------------------------------------- torch modules
-def make_module(row: ModuleRow, arguments: Arguments, node: nodes.Call, st: State, fr: Frame) -> Value:
+def make_module(row: ModuleRow, arguments: Arguments, span: Span, st: State, fr: Frame) -> Value:
     """`nn.Linear(...)` and the like; containers hold what they are given."""
-    ref = ("module", fr.place(node.span))
+    ref = ("module", fr.place(span))
     if row.container is not None:
         return _make_container(row.container, arguments, ref, st)
     if arguments.open_args or arguments.open_kwargs:
-        return Opaque((fr.place(node.span), "module"), None, True, None, "module")
+        return Opaque((fr.place(span), "module"), None, True, None, "module")
     args = [_config_value(value, st) for value in arguments.args]
     kwargs = {name: _config_value(value, st) for name, value in arguments.kwargs.items()}
     config = row.bind(args, kwargs)
     if config is None:
-        return Opaque((fr.place(node.span), "module"), None, True, None, "module")
+        return Opaque((fr.place(span), "module"), None, True, None, "module")
     kinds = row.kinds
+    st.heap.pop(ref, None)  # of the module that an earlier turn of a loop made here
     return Module(row, {name: _resolved(value, kinds[name], st) for name, value in config.items()}, ref)
 
 
 def _config_value(value: Value, st: State) -> Any:
     """A constructor argument; what unknown ones are is told by the parameter that they meet."""
     value = st.load(value)
-    return Constructed(value.row, value.config) if isinstance(value, Module) else to_argument(value, st)
+    return Constructed(value.row, configs_of(value, st)[-1]) if isinstance(value, Module) else to_argument(value, st)
 
 
 def _resolved(value: Any, kind: str, st: State) -> Any:
@@ -200,11 +211,13 @@ def call_module(module: Module, arguments: Arguments, node: nodes.Call, st: Stat
     if bound is None or may_be_hooked(fr.unit) or may_be_hooked(fr.run.unit):
         record.foreign_call(fr, row.name, node.span, arguments.args, arguments.kwargs, st)
         return Opaque((place, "call"))
+    configs = configs_of(module, st)
     # what a transform takes need be no tensor: a PIL image is none
     kinds = dict.fromkeys(bound, "Any" if row.takes == ANYTHING else "Tensor")
 
     def run(values: Mapping[str, Any], facts: Facts) -> Any:
-        return row.forward(module.config, (), values, facts)
+        outcomes = [row.forward(config, (), values, facts) for config in configs]
+        return outcomes[0] if len(outcomes) == 1 else Alternatives(tuple(outcomes))
 
     text = row.name if row.spellings else f"nn.{row.name}"
     applied = apply(run, Alias.FRESH, kinds, bound, st, place, fr.site(node.span), text, fr.run.proving)

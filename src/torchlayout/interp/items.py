@@ -6,11 +6,13 @@ from torchlayout.interp import shapes
 from torchlayout.interp.forgetting import item_of
 from torchlayout.interp.frame import Frame
 from torchlayout.interp.operate import subscript
+from torchlayout.interp.protocols import special
 from torchlayout.interp.state import State
 from torchlayout.interp.tensors import as_size, as_tensor
 from torchlayout.interp.values import (
     Container,
     Dictionary,
+    Instance,
     Many,
     Opaque,
     Slice,
@@ -34,8 +36,8 @@ def take(value: Value, index: Value, node: nodes.Subscript, st: State, fr: Frame
     if isinstance(value, Tensor):
         return subscript(fr, st, value, node, index)
     if isinstance(value, Union_):
-        found = [take(choice, index, node, st, fr) for choice in value.choices if choice is not None]
-        return join_all(found, fr.place(node.span))
+        parts = [take(choice, index, node, st, fr) for choice in value.choices if choice is not None]
+        return join_all(parts, fr.place(node.span))
     if isinstance(index, Union_):
         return join_all([take(value, choice, node, st, fr) for choice in index.choices], fr.place(node.span))
     if isinstance(value, SequenceValue):
@@ -48,14 +50,17 @@ def take(value: Value, index: Value, node: nodes.Subscript, st: State, fr: Frame
         if isinstance(index, (str, int)) and index in value.items:
             return value.items[index]
         if isinstance(index, (Opaque, Poly)):
-            found = [*value.items.values(), *([] if value.rest is None else [value.rest])]
-            return join_all(found, unknown.key) if found else unknown
+            held = [*value.items.values(), *([] if value.rest is None else [value.rest])]
+            return join_all(held, unknown.key) if held else unknown
         return value.rest if value.rest is not None else unknown
     if isinstance(value, Container):
         inner = take(st.load(value.items), index, node, st, fr)
         return Container(value.kind, inner, (value.ref, "part")) if is_sequence(st.load(inner)) else inner
     if isinstance(value, Opaque):
         return _take_opaque(value, index, node, st, fr, unknown)
+    if isinstance(value, Instance):
+        found = special(value, "__getitem__", [index], node.span, st, fr)
+        return unknown if found is None else found
     if isinstance(value, str) and isinstance(index, int):
         return Opaque((fr.place(node.span), "character"), kind="str")
     return unknown

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 
 from torchlayout.interp import statements
 from torchlayout.interp.builtin_calls import MAX_RANGE, iterate
 from torchlayout.interp.earlier import Carried
 from torchlayout.interp.expressions import evaluate
 from torchlayout.interp.frame import MAX_ROUNDS, MAX_WIDENED_ROUNDS, Frame, LoopFrame, OutOfBudget
+from torchlayout.interp.protocols import step_of
 from torchlayout.interp.refine import assume, truth_of
 from torchlayout.interp.state import State, join_states
 from torchlayout.interp.targets import bind_target
 from torchlayout.interp.trace import Loop
-from torchlayout.interp.values import Sequence, Value, items_of, join_all, one_of_many
+from torchlayout.interp.values import Instance, Sequence, Value, items_of, join_all, one_of_many
 from torchlayout.interp.widening import widen_states
 from torchlayout.program import nodes
 from torchlayout.program.nodes import Span
@@ -36,23 +37,31 @@ def _block_span(span: Span, block: nodes.Block) -> Span:
 
 def run_for(node: nodes.For, st: State, fr: Frame) -> State | None:
     """The state behind a `for` loop, None where control never gets there."""
-    items = iterate(evaluate(node.iter, st, fr), st, fr, node.iter.span)
+    value = evaluate(node.iter, st, fr)
+    step = step_of(value, node.iter.span, st, fr) if isinstance(value, Instance) else None
+    items = None if callable(step) else iterate(value if step is None else step, st, fr, node.iter.span)
     rebinding = nodes.Assign((node.target,), None, None, node.span)
     loop = LoopFrame(Loop(_block_span(node.span, node.body), "for"), (node.body, rebinding), fr.branches)
     fr.loops.append(loop)
     if isinstance(items, Sequence) and len(items.items) <= MAX_RANGE:
         end = _unrolled(node, items.items, loop, st, fr)
     else:
-        item = one_of_many(join_all(items_of(items), (fr.place(node.span), "item")), fr.place(node.span))
         once = isinstance(items, Sequence) and bool(items.items)
+        given = step if callable(step) else _any_of(items, fr.place(node.span))
 
         def enter(state: State) -> bool:
-            bind_target(node.target, item, state, fr)
+            bind_target(node.target, given(state), state, fr)
             return True
 
-        end = _fixpoint(node.body, node.span, loop, st, fr, enter, once)
+        end = fixpoint(node.body, node.span, loop, st, fr, enter, once)
     fr.loops.pop()
     return _left(node, end, loop, fr)
+
+
+def _any_of(items: Value, place: Hashable) -> Callable[[State], Value]:
+    """What each turn of a loop over these gets: one of them."""
+    item = one_of_many(join_all(items_of(items), (place, "item")), place)
+    return lambda state: item
 
 
 def _left(node: nodes.For | nodes.While, end: State | None, loop: LoopFrame, fr: Frame) -> State | None:
@@ -91,7 +100,7 @@ def run_while(node: nodes.While, st: State, fr: Frame) -> State | None:
         known = statements.tested(node.test, node.span, state, fr)
         return known is not False and assume(node.test, True, state, fr)
 
-    end = _fixpoint(node.body, node.span, loop, st, fr, enter, False)
+    end = fixpoint(node.body, node.span, loop, st, fr, enter, False)
     fr.loops.pop()
     if forever:
         end = None
@@ -102,7 +111,7 @@ def run_while(node: nodes.While, st: State, fr: Frame) -> State | None:
     return _left(node, end, loop, fr)
 
 
-def _fixpoint(
+def fixpoint(
     body: nodes.Block,
     span: Span,
     loop: LoopFrame,

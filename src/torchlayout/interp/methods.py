@@ -312,4 +312,8 @@ def _container_of_modules(
         from torchlayout.interp.instances import run_container
 
         return run_container(receiver, arguments, node, st, fr)
+    if name == "to":
+        from torchlayout.interp.conversions import turn
+
+        turn(receiver, arguments, node.span, st, fr)
     return receiver if name in ("to", "cuda", "eval", "train", "half", "float") else Opaque((fr.place(node.span), name))

@@ -41,6 +41,7 @@ ALWAYS = re.compile(r"contiguous|reveal_layout|\]\s*\.\s*\w+_\(")
 MAX_HOPS = 3
 """Calls between a function and the one with the sink word that it hands something to."""
 FORWARDS = ("forward", "__call__")
+GIVING_ITEMS = ("__iter__", "__next__", "__getitem__")
 
 
 def telling(calls: Calls, targets: list[Entry]) -> list[Entry]:
@@ -217,7 +218,7 @@ class Calls:
 
     def _helpers(self, caller: Entry) -> list[Entry]:
         """What a function calls in this file, as far as names tell; of the modules that its object holds, their
-        forward."""
+        forward, and what gives the items of objects."""
         found: list[Entry] = []
         for name in self.outline.mentions(caller) & self.by_name.keys():
             found.extend(entry for entry in self.by_name.get(name, ()) if entry.name not in FORWARDS)
@@ -227,7 +228,7 @@ class Calls:
         for name in mentioned & self.classes.keys():
             owner = self.outline.find(name)
             if owner is not None and owner.is_class:
-                found.extend(child for child in owner.children if child.name in FORWARDS)
+                found.extend(child for child in owner.children if child.name in (*FORWARDS, *GIVING_ITEMS))
         return found
 
     def is_strided(self, entry: Entry) -> bool:

@@ -130,10 +130,18 @@ def join_states(a: State | None, b: State | None, key: Hashable) -> State | None
     facts = a.facts.join(b.facts)
     env = _join_maps(a.env, b.env, a, b, facts, key)
     heap = _join_maps(a.heap, b.heap, a, b, facts, key)
+    for ref in a.heap.keys() ^ b.heap.keys():
+        if is_torch_module(ref):  # of which nothing is held on the other path: it is there as it was made
+            heap[ref] = join(heap[ref], Dictionary({}), (key, ref))
     tests = a.tests
     if tests is not b.tests:
         tests = {asked: answer for asked, answer in a.tests.items() if b.tests.get(asked) is answer}
     return State(env, heap, facts, tests)
+
+
+def is_torch_module(ref: Ref) -> bool:
+    """Whether a ref of the heap is that of a `Module`."""
+    return isinstance(ref, tuple) and len(ref) == 2 and ref[0] == "module"
 
 
 def _join_maps(

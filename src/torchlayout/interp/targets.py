@@ -12,6 +12,7 @@ from torchlayout.interp.forgetting import change_items, forget, item_of
 from torchlayout.interp.frame import Frame
 from torchlayout.interp.names import home_of
 from torchlayout.interp.operate import replace_everywhere
+from torchlayout.interp.protocols import special
 from torchlayout.interp.state import State, with_operands
 from torchlayout.interp.tensors import as_tensor
 from torchlayout.interp.values import (
@@ -208,6 +209,7 @@ def _set_item(target: nodes.Subscript, value: Value, st: State, fr: Frame) -> No
             change_items(holder, fr.place(target.span), st)
         forget([value], st, fr, target.span)
     record.use(fr, st.tensors_in(value), "contained", "[]=", None, target.span)
+    special(holder, "__setitem__", [index, value], target.span, st, fr)
     if not isinstance(holder, Held):
         return
     inner = st.load(holder)

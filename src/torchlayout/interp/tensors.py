@@ -24,6 +24,7 @@ from torchlayout.interp.values import (
     Tensor,
     Union_,
     Value,
+    is_int,
     join_all,
     join_tensors,
     objects,
@@ -285,6 +286,8 @@ def _resolve(value: Any, kind: str, facts: Facts) -> Any:
             note_int(inner, facts)
         if kind in ("int", "Scalar", "float", *_INTS):
             return as_size(inner, facts)
+        if kind == "Any" and isinstance(inner, Union_) and all(map(is_int, inner.choices)):
+            return facts.symbols.fresh("int")
         if kind == "Any" and (isinstance(inner, Union_) or getattr(inner, "kind", None) in ("tensor", "ndarray")):
             return as_tensor(inner, facts) or UNKNOWN
         if kind == "Index" and isinstance(inner, Opaque) and inner.kind == "int":
@@ -294,7 +297,8 @@ def _resolve(value: Any, kind: str, facts: Facts) -> Any:
         item_kind = "int" if kind in _INTS else kind
         return tuple(_resolve(item, item_kind, facts) for item in value)
     if isinstance(value, ManyOutcome):
-        return ManyOutcome(_resolve(value.item, kind, facts)) if kind == "Tensor" else UNKNOWN
+        known = kind == "Tensor" or (kind == "Any" and isinstance(value.item, (tuple, ManyOutcome)))
+        return ManyOutcome(_resolve(value.item, kind, facts)) if known else UNKNOWN
     if isinstance(value, slice):
         return slice(*(_resolve(part, "int", facts) for part in (value.start, value.stop, value.step)))
     return value

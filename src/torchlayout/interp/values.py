@@ -241,6 +241,8 @@ class Instance:
     ref: Ref
     path: str | None = None
     """How the code reaches it, for names of unknown attributes: "self", "self.attn"."""
+    several: bool = False
+    """It is one of several that are described as one: what is done to it may not be done to another."""
 
 
 @struct(frozen=True, slots=True)
@@ -250,6 +252,7 @@ class Module:
     row: ModuleRow
     config: Mapping[str, Any]
     ref: Ref
+    several: bool = False
 
     def __hash__(self) -> int:
         return hash(self.ref)
@@ -262,6 +265,7 @@ class Container:
     kind: str
     items: Value
     ref: Ref
+    several: bool = False
 
 
 @struct(frozen=True, slots=True)
@@ -357,10 +361,12 @@ _NESTING = frozenset({Sequence, Many, Dictionary, Union_})
 
 
 def one_of_many(item: Value, place: Hashable) -> Value:
-    """A tensor that is one of several of which only one is described: what happens to it may or may not happen to
-    another."""
+    """A tensor or module that is one of several of which only one is described: what happens to it may or may not
+    happen to another."""
     if isinstance(item, Tensor):
         return replace(item, ident=Either(objects(item.ident) | {(item.ident, "one", place)}))
+    if isinstance(item, (Module, Container, Instance)):
+        return replace(item, several=True)
     return item
 
 

@@ -17,7 +17,18 @@ from torchlayout.layouts import (
 from torchlayout.ops.copies import in_format, memory_format
 from torchlayout.ops.table import Args, op
 from torchlayout.ops.transfers import elementwise_layout
-from torchlayout.ops.values import Alias, DType, MemoryFormat, Operand, Outcome, Refused, Result, Unknowable, is_unknown
+from torchlayout.ops.values import (
+    Alias,
+    DType,
+    Many,
+    MemoryFormat,
+    Operand,
+    Outcome,
+    Refused,
+    Result,
+    Unknowable,
+    is_unknown,
+)
 from torchlayout.sizes import MAYBE, NO, YES, Extent, Facts, Poly, Rest, Shape, Size, Truth
 
 FRESH = Alias.FRESH
@@ -238,6 +249,11 @@ def refuse_negative(data: Operand, facts: Facts, name: str) -> Truth:
 def _literal(data: Any, facts: Facts) -> tuple[Shape, DType | None]:
     """The shape of nested lists, and the dtype of their items where they tell. Items that are not known may be lists
     and arrays in turn, all of one shape."""
+    if isinstance(data, Many):
+        if not facts.assumed:
+            raise Unknowable("an empty list has one dimension")
+        shape_of_item, dtype = _literal(data.item, facts)
+        return (facts.symbols.fresh("items"), *shape_of_item), dtype
     shape: list[Extent] = []
     items: list[Any] = [data]
     while items and all(isinstance(item, (list, tuple)) for item in items):

@@ -41,10 +41,16 @@ def constructed_from(args: Args) -> Outcome:
         return Result(contiguous((data,)), CONSTRUCTORS[args.op.name])
     if isinstance(data, Operand) and data.numpy:
         refuse_negative(data, args.facts, "data")
-    if not isinstance(data, list):
+    if not isinstance(data, list) and not is_nested(data):
         raise Unknowable("arrays keep their strides; a tuple of data and the sizes of a tensor look the same")
     outcome = from_data(args)
     return Result(outcome.layout, CONSTRUCTORS[args.op.name]) if isinstance(outcome, Result) else outcome
+
+
+def is_nested(data: Any) -> bool:
+    """Whether this is a list of lists, as no sizes are."""
+    items = (data.item,) if isinstance(data, Many) else data if isinstance(data, tuple) else ()
+    return any(isinstance(item, (tuple, list)) for item in items)
 
 
 PLACES = tuple("abcdef")

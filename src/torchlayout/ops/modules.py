@@ -13,6 +13,7 @@ from typing import Any, Union
 
 from torchlayout.layouts import contiguous, unknown_strides, with_trailing
 from torchlayout.ops import signature as signatures
+from torchlayout.ops.copies import RANK_OF_FORMAT, in_format
 from torchlayout.ops.table import Args, find_function, find_method, select
 from torchlayout.ops.values import (
     UNKNOWN,
@@ -20,6 +21,7 @@ from torchlayout.ops.values import (
     DType,
     Fields,
     Many,
+    MemoryFormat,
     Operand,
     Outcome,
     Result,
@@ -37,6 +39,8 @@ MODULE_FILES = (
 """The files of module rows, imported when the first module is looked up."""
 
 
+MEMORY_FORMAT = "(memory format)"
+"""Where a configuration tells the memory format that the parameters were turned into; without it, they are as made."""
 ANYTHING = "Any self"
 """What a forward takes that needs no tensor."""
 
@@ -214,10 +218,10 @@ class ModuleRow:
         try:
             parameters = self.parameters(values)
             if name in parameters:
-                shape = parameters[name]
+                shape, form = parameters[name], config.get(MEMORY_FORMAT)
                 if isinstance(shape, Perhaps):
-                    return Alternatives((parameter(shape.shape, facts, values["dtype"]), None))
-                return None if shape is None else parameter(shape, facts, values["dtype"])
+                    return Alternatives((parameter(shape.shape, facts, values["dtype"], form), None))
+                return None if shape is None else parameter(shape, facts, values["dtype"], form)
             if self.derived is not None:
                 found = self.derived(values, name)
                 if not is_unknown(found):
@@ -239,12 +243,19 @@ class Constructed:
         return self.row.forward(self.config, args, {}, facts)
 
 
-def parameter(shape: Shape, facts: Facts, dtype: Any = None) -> Result:
+def parameter(shape: Shape, facts: Facts, dtype: Any = None, form: Any = None) -> Result:
     """A parameter of this shape. `.to(memory_format=...)` of a module converts those with four or five dimensions,
-    so that only the assumed world takes these as they were constructed."""
-    convertible = len(shape) in (4, 5) and not facts.assumed
-    layout = unknown_strides(shape) if convertible else contiguous(shape)
+    so that only the assumed world takes these as they were constructed, or as they were last turned (`form`)."""
+    layout = contiguous(shape)
+    if len(shape) in RANKS_CONVERTED and not (facts.assumed and form is None):
+        layout = unknown_strides(shape)
+        if facts.assumed and isinstance(form, MemoryFormat) and RANK_OF_FORMAT.get(form, len(shape)) == len(shape):
+            layout = in_format(contiguous(shape), form, facts)
     return Result(layout, dtype if isinstance(dtype, DType) else None)
+
+
+RANKS_CONVERTED = (4, 5)
+"""Numbers of dimensions of the parameters and buffers that `Module.to(memory_format=...)` converts."""
 
 
 def map_results(outcome: Outcome, change: Callable[[Result], Outcome]) -> Outcome:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from torchlayout.layouts import contiguous, unknown_strides
-from torchlayout.ops.modules import Config, Forward, Perhaps, Transfer, module, then
+from torchlayout.ops.modules import MEMORY_FORMAT, Config, Forward, Perhaps, Transfer, module, then
 from torchlayout.ops.values import UNKNOWN, Operand, Outcome, Unknowable, is_unknown
 from torchlayout.sizes import Shape
 
@@ -62,7 +62,7 @@ def channels(call: Forward, count: int) -> Operand:
         values: Mapping[str, Any] = {**config.values, "in_channels": found}
         shape = weights(count, "Transpose" in call.row.name)(Config(values, call.facts))["weight"]
         assert isinstance(shape, tuple)
-        known = call.facts.assumed or count == 1
+        known = count == 1 or (call.facts.assumed and config.values.get(MEMORY_FORMAT) is None)
         return Operand(contiguous(shape) if known else unknown_strides(shape))
     call.equate(found, config["in_channels"])
     weight = call.parameter("weight")
