@@ -40,7 +40,7 @@ from torchlayout.interp.values import (
     join_all,
 )
 from torchlayout.layouts import channels_last, contiguous, unknown_strides
-from torchlayout.ops import Operand, find_function, find_method
+from torchlayout.ops import Op, Operand, find_function, find_method
 from torchlayout.ops.modules import find_module
 from torchlayout.program import nodes
 from torchlayout.program.nodes import Span
@@ -157,10 +157,6 @@ def call_linted(
     return call_function(function, args, arguments.kwargs, span, st, fr, open_ended=arguments.open_kwargs, loop=loop)
 
 
-TAKING_ARRAYS = frozenset({"torch.from_numpy", "numpy.flip", "numpy.fliplr", "numpy.flipud", "numpy.rot90"})
-"""Functions that take an array, or make one of what they are given."""
-
-
 def call_path(path: str, arguments: Arguments, node: nodes.Call, st: State, fr: Frame) -> Value:
     """Call something imported or builtin, by its dotted path."""
     special = builtin_calls.BUILTIN_CALLS.get(path)
@@ -172,13 +168,10 @@ def call_path(path: str, arguments: Arguments, node: nodes.Call, st: State, fr: 
     known = known_return(path, arguments, node, st, fr)
     if known is not None:
         return known
-    if path in TAKING_ARRAYS and arguments.args and isinstance(arguments.args[0], Opaque):
-        given = arguments.args[0]
-        if given.kind is None:
-            arguments.args[0] = Opaque(given.key, given.name, given.weak, given.origin, "ndarray")
     if not arguments.open_args:
         rows = find_function(path)
         if rows:
+            _take_for_array(path, rows[0], arguments)
             text = describe(node)
             name = path.rpartition(".")[2]
             receiver = node.args[0].value if node.args and not node.args[0].star else None
@@ -194,6 +187,16 @@ def call_path(path: str, arguments: Arguments, node: nodes.Call, st: State, fr: 
     if found is not None and not isinstance(found, Path):
         return call_value(found, arguments, node, st, fr)
     return unknown_call(path, arguments, node, st, fr)
+
+
+def _take_for_array(path: str, row: Op, arguments: Arguments) -> None:
+    """Let the first argument be an array where the function takes nothing else, or makes one of what it is given."""
+    given = arguments.args[0] if arguments.args else None
+    if not (isinstance(given, Opaque) and given.kind is None):
+        return
+    first = row.signature.parameters[0]
+    if path == "torch.from_numpy" or (path.startswith("numpy.") and first.kind == "Tensor" and not first.many):
+        arguments.args[0] = given.array or Opaque(given.key, given.name, given.weak, given.origin, "ndarray")
 
 
 def known_return(path: str, arguments: Arguments, node: nodes.Call, st: State, fr: Frame) -> Value | None:

@@ -20,7 +20,7 @@ from torchlayout.interp.numbers import arithmetic, compare_values, negate
 from torchlayout.interp.operate import operate
 from torchlayout.interp.refine import assume, outcome, truth_of
 from torchlayout.interp.state import State, join_states, settled
-from torchlayout.interp.tensors import NOT_TENSORS, may_be_list, note_int
+from torchlayout.interp.tensors import NOT_TENSORS, as_tensor, may_be_list, note_int
 from torchlayout.interp.text import expression_text
 from torchlayout.interp.values import (
     Dictionary,
@@ -179,7 +179,7 @@ def binary(op: str, left: Value, right: Value, node: nodes.Binary | nodes.AugAss
         return value
     if op == "@" and fr.unit is not None and isinstance(left, Opaque) and isinstance(right, Opaque):
         return tensor_binary("matmul", op, left, right, node.span, st, fr)
-    if op in "+-*/" and _tensor_like(left):
+    if op in "+-*/" and (_tensor_like(left) or _tensor_like(right)):
         return tensor_binary(BINARY_ROWS[op], op, left, right, node.span, st, fr)
     weak = not (isinstance(left, Opaque) and not left.weak)
     size = value if isinstance(value, Poly) else None
@@ -212,6 +212,7 @@ def _may_be_tensor(value: Value) -> bool:
 def tensor_binary(row: str | None, op: str, left: Value, right: Value, span: nodes.Span, st: State, fr: Frame) -> Value:
     """An operator with a tensor on one side at least."""
     unknown = Opaque((fr.place(span), "operator"), kind="tensor")
+    left, right = (as_tensor(side, st.facts) or side if _tensor_like(side) else side for side in (left, right))
     if row is None:
         record.use(fr, st.tensors_in(left) + st.tensors_in(right), "operand", op, None, span)
         return unknown

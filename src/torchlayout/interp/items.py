@@ -27,6 +27,7 @@ from torchlayout.interp.values import (
 from torchlayout.interp.values import Sequence as SequenceValue
 from torchlayout.program import nodes
 from torchlayout.sizes import Poly, Rest
+from torchlayout.structs import replace
 
 
 def take(value: Value, index: Value, node: nodes.Subscript, st: State, fr: Frame) -> Value:
@@ -100,6 +101,11 @@ def _take_item(value: SequenceValue, index: Value, unknown: Opaque, st: State) -
     return join_all(list(value.items), (unknown.key, "any"))
 
 
+def _is_backwards(index: Value) -> bool:
+    """A slice that is sure to have a negative step."""
+    return isinstance(index, Slice) and isinstance(index.step, int) and index.step < 0
+
+
 def _take_opaque(value: Opaque, index: Value, node: nodes.Subscript, st: State, fr: Frame, unknown: Opaque) -> Value:
     if isinstance(index, str):
         name = f"{value.name}[{index!r}]" if value.name else None
@@ -110,9 +116,15 @@ def _take_opaque(value: Opaque, index: Value, node: nodes.Subscript, st: State, 
         and any(isinstance(item, (Slice, type(...), type(None))) for item in index.items)
     )
     if value.kind in ("tensor", "ndarray") or (isinstance(index, SequenceValue) and looks_like_tensor):
+        if value.kind is None and isinstance(index, SequenceValue) and any(map(_is_backwards, index.items)):
+            value = replace(value, kind="ndarray")  # a tensor takes no negative step
         tensor = as_tensor(value, st.facts)
         if tensor is not None:
             return subscript(fr, st, tensor, node, index)
+    if value.kind is None and _is_backwards(index) and "from_numpy" in fr.unit.text:
+        tensor = as_tensor(replace(value, kind="ndarray"), st.facts)
+        found = None if tensor is None else subscript(fr, st, tensor, node, index)
+        return replace(unknown, array=found if isinstance(found, Tensor) else None)
     if is_int(index) and not isinstance(index, Poly):
         return item_of(value, index, f"{value.name}[{index}]" if value.name else None, st)
     return unknown

@@ -30,6 +30,7 @@ from torchlayout.layouts import unknown_layout
 from torchlayout.ops import Operand, find_method
 from torchlayout.program import nodes
 from torchlayout.sizes import Rest
+from torchlayout.structs import replace
 
 if TYPE_CHECKING:
     from torchlayout.interp.calls import Arguments
@@ -44,6 +45,8 @@ TENSOR_ONLY_METHODS = frozenset(
     "amin sort cumprod logsumexp".split()
 )  # fmt: skip
 """Methods whose call tells that an unknown object is a tensor."""
+ARRAY_ONLY_METHODS = frozenset({"astype"})
+"""Methods whose call tells that an unknown object is an array."""
 LAYOUT_CHANGING = frozenset(
     "t_ transpose_ swapaxes_ swapdims_ squeeze_ unsqueeze_ resize_ resize_as_ set_ as_strided_ permute_".split()
 )
@@ -144,6 +147,10 @@ def opaque_method(
     """A method of something unknown: a tensor's, if only tensors have it."""
     from torchlayout.interp.calls import unknown_call
 
+    if value.kind is None and name in ARRAY_ONLY_METHODS:
+        value = replace(value, kind="ndarray")
+    if value.array is not None and name in ARRAY_ONLY_METHODS | TENSOR_ONLY_METHODS:
+        return tensor_method(value.array, name, arguments, node, receiver_node, st, fr)
     known = value.kind in ("tensor", "ndarray")
     tells = (name in TENSOR_ONLY_METHODS or name in LAYOUT_CHANGING) and value.kind is None and "torch" in fr.unit.text
     if known or (tells and (not value.weak or name not in AMBIGUOUS_METHODS)):

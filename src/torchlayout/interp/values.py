@@ -52,6 +52,8 @@ class Opaque:
     """What it is if it turns out to be an int: of `n * d`, where both may be ints or tensors, the product."""
     whole: Poly | None = None
     """What `int` makes of it if it is a number: of `n / d` the whole part."""
+    array: Tensor | None = field(default=None, compare=False)
+    """What it is if it turns out to be an array: of `x[::-1]`, which may be a list, the array read backwards."""
 
 
 @struct(frozen=True, slots=True)

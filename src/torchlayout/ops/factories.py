@@ -239,10 +239,10 @@ def refuse_negative(data: Operand, facts: Facts, name: str) -> Truth:
     size. MAYBE where a stride is not known."""
     answer = YES
     for dim in settle(data.layout, facts).dims:
-        if dim.stride is None:
-            answer = MAYBE
-        elif facts.less(dim.stride, 0) is YES:
+        negative = MAYBE if dim.stride is None else facts.less(dim.stride, 0)
+        if negative is YES:
             raise Refused("negative-stride", "at least one stride in the given numpy array is negative", name)
+        answer = answer & ~negative
     return answer
 
 

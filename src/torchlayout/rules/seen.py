@@ -351,13 +351,13 @@ def _works_overlapped(visit: Visit, case: Case, parameter: str) -> bool:
     return not _is_refused(visit, bound, facts)
 
 
-def refusal(site: Site, kind: str) -> tuple[Visit, Case, str] | None:
+def refusal(site: Site, kind: str, weak: bool = False) -> tuple[Visit, Case, str] | None:
     """Where torch refuses a call for a reason other than a view: the visit and case to tell of, and the words
-    " on some path" where other paths work. What only a weak case says does not count."""
+    " on some path" where other paths work. What only a weak case says counts where `weak` asks for it."""
     for visit in site.relevant():
         for cases in (visit.assumed, visit.proven):
             for case in cases:
-                if case.refused is not None and case.refused.kind == kind and not is_weak(visit, case):
+                if case.refused is not None and case.refused.kind == kind and (weak or not is_weak(visit, case)):
                     if rank_decides(visit, case):
                         continue
                     whole = all(other.refused is not None for other in cases)
