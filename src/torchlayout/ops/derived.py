@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 OVERLAP_WRITE = "more than one element of the written-to tensor refers to a single memory location"
 
 SILENT_ON_OVERLAP = frozenset({
-    "addmv", "baddbmm", "conj_physical", "detach", "index_fill", "index_put", "masked_fill", "tril", "triu",
+    "addmv", "baddbmm", "conj_physical", "detach", "index_fill", "index_put", "masked_fill", "threshold", "tril", "triu",
 })  # fmt: skip
 """Operators that write silently to a tensor whose elements share memory, in place (measured on torch's CPU backend);
 all others raise."""

@@ -89,12 +89,17 @@ def _yields(finding: Finding, held: set[tuple[Span, str]]) -> bool:
 def sink_words(codes: Iterable[str], text: str | None = None) -> frozenset[str]:
     """The sink words of the rules with these codes; given a file's text, of those that can say anything there."""
     rules = [rule for code in codes if (rule := BY_CODE.get(code)) is not None]
-    return _words_of(frozenset(rule.code for rule in rules if text is None or _counts_in(text, rule)))
+    counting = [rule for rule in rules if text is None or _counts_in(text, rule)]
+    texts = {held for rule in counting for held in rule.words_beside if text is None or held in text}
+    return _words_of(frozenset(rule.code for rule in counting), frozenset(texts))
 
 
 @cache
-def _words_of(codes: frozenset[str]) -> frozenset[str]:
-    return frozenset(word for code in codes for word in BY_CODE[code].words)
+def _words_of(codes: frozenset[str], texts: frozenset[str]) -> frozenset[str]:
+    """The sink words of the rules with these codes, in a file that holds these texts."""
+    rules = [BY_CODE[code] for code in codes]
+    beside = (words for rule in rules for held, words in rule.words_beside.items() if held in texts)
+    return frozenset(word for words in (*(rule.words for rule in rules), *beside) for word in words)
 
 
 def _counts_in(text: str, rule: Rule) -> bool:

@@ -65,6 +65,8 @@ class Rule:
     words: ClassVar[tuple[str, ...]] = ()
     """Sink words, as `program.outline` reads them: a dot in front, only as an attribute; "(" behind, only as a call;
     "word with a b", only in functions that hold a or b too."""
+    words_beside: ClassVar[Mapping[str, tuple[str, ...]]] = {}
+    """Sink words that count in files that hold a text, by that text."""
     beside: ClassVar[tuple[str, ...]] = ()
     """Words of which one must stand in the file too, for the sink words to count; none: they always count."""
     fixable: ClassVar[bool] = False

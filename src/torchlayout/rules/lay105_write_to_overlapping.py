@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from torchlayout.rules.base import Example, Rule
+from torchlayout.rules.in_place import ARITHMETIC, ASSIGNING, BY_FLAG, IN_PLACE_WORDS
 
 if TYPE_CHECKING:
     from torchlayout.interp.trace import Case, Origin, Site, SiteKey, Visit, Write
@@ -14,31 +15,19 @@ if TYPE_CHECKING:
     from torchlayout.rules.seen import Seen
     from torchlayout.sizes import Facts
 
-ARITHMETIC = (
-    ".add_(", ".sub_(", ".mul_(", ".div_(", ".copy_(", ".masked_fill_(", ".masked_scatter_(", ".index_put_(",
-    ".index_add_(", ".index_copy_(", ".index_fill_(", ".scatter_(", ".scatter_add_(", ".clamp_(", ".clip_(", ".lerp_(",
-    ".addcmul_(", ".addcdiv_(", ".addmm_(", ".exp_(", ".sqrt_(", ".relu_(", ".sigmoid_(", ".tanh_(", ".neg_(", ".pow_(",
-    ".round_(", ".floor_(", ".abs_(", ".put_(", ".tril_(", ".triu_(", ".logical_or_(", ".logical_and_(",
-    ".bitwise_or_(",
-)  # fmt: skip
-FILLING = (
-    ".fill_(", ".zero_(", ".normal_(", ".uniform_(", ".bernoulli_(", ".random_(", ".erfinv_(", ".trunc_normal_(",
-    ".zeros_(", ".ones_(", ".constant_(", ".xavier_uniform_(", ".kaiming_normal_(", ".orthogonal_(",
-)  # fmt: skip
-"""Methods, and functions of `nn.init`, that write without reading; every model's weights are made by them."""
-IN_PLACE_WORDS = (*ARITHMETIC, *FILLING)
-ASSIGNING = "]= += -= *= /= |= &="
-"""Companions: texts of assignments that write in place."""
 SHARING = (".expand(", ".expand_as(", "broadcast_to(", "broadcast_tensors(", "meshgrid(", "as_strided(", ".unfold(")
 
-SAME_EVERYWHERE = frozenset({"fill_", "zero_", "fill", "zero", "zeros_", "ones_", "constant_", "detach_"})
-"""Writes of one value to every element: where memory is shared they do no harm."""
+SAME_EVERYWHERE = frozenset({
+    "fill_", "zero_", "fill", "zero", "zeros_", "ones_", "constant_", "detach_", "threshold_",
+})  # fmt: skip
+"""Writes of one value to every element, and of what comes out alike when it is done again: where memory is shared they
+do no harm."""
 
 
 class WriteToOverlapping(Rule):
     """## What it does
-    Reports in-place writes (`add_`, `+=`, `x[...] = v`, `out=`, ...) to a tensor in which several elements are one
-    place in memory: made by `expand`, `expand_as`, `broadcast_to`, `meshgrid`, `as_strided`, `unfold`.
+    Reports in-place writes (`add_`, `+=`, `x[...] = v`, `out=`, `inplace=True`, ...) to a tensor in which several
+    elements are one place in memory: made by `expand`, `expand_as`, `broadcast_to`, `meshgrid`, `as_strided`, `unfold`.
 
     ## Why is this bad?
     Most such writes raise `unsupported operation: more than one element of the written-to tensor refers to a single
@@ -63,8 +52,8 @@ class WriteToOverlapping(Rule):
 
     ## What it cannot see
     Tensors expanded in code that is not read, and sizes that are 1 only at times: `x.expand(-1, 3)` of an x that has
-    three columns already shares nothing. Writing one value to all elements (`fill_`, `zero_`) does no harm and is not
-    reported.
+    three columns already shares nothing. Whether a dropout module with `inplace=True` drops anything: `train()` and
+    `eval()` decide. Writing one value to all elements (`fill_`, `zero_`) does no harm and is not reported.
 
     ## Fix safety
     The fix writes `.clone()` in front of the operation, where its result is used. It is unsafe: the write then reaches
@@ -77,6 +66,7 @@ class WriteToOverlapping(Rule):
 
     code, name = "LAY105", "write-to-overlapping"
     words = (*ARITHMETIC, *(f"{word} with {ASSIGNING} out= {' '.join(IN_PLACE_WORDS)}" for word in SHARING))
+    words_beside = dict.fromkeys(BY_FLAG, SHARING)
     beside = ("expand", "broadcast", "as_strided", "unfold", "meshgrid")
     fixable = True
     invalid = (
@@ -168,10 +158,11 @@ same.add_(1)
         yield from self.assignments(seen)
 
     def assignments(self, seen: Seen) -> Iterator[Finding]:
-        """Writes by subscript and by augmented assignment."""
+        """Writes by subscript and by augmented assignment. Calls that are not known may only read what they take, and
+        what operators do is told by their sites."""
         for key, writes in sorted(seen.trace.writes.items()):
             if key[0] == seen.trace.path:
-                for write in writes:
+                for write in (write for write in writes if write.op.endswith("=")):
                     found = _shared_part(seen, key, write)
                     if found is not None:
                         raises, operand, facts = found
@@ -207,6 +198,7 @@ same.add_(1)
 
 def _shared(site: Site, visit: Visit, in_place: bool) -> tuple[bool, str, Operand, Facts] | None:
     """Whether torch raises, and for which operand, where a call writes to memory that elements share."""
+    from torchlayout.interp.trace import is_told
     from torchlayout.layouts import has_overlap
     from torchlayout.sizes import YES
 
@@ -218,11 +210,12 @@ def _shared(site: Site, visit: Visit, in_place: bool) -> tuple[bool, str, Operan
             operand = case.operand(refused.parameter)
             if operand is not None:
                 return _repeats(operand, case.facts), refused.parameter, operand, case.facts
-        if in_place and refused is None and site.name not in SAME_EVERYWHERE:
-            operand = case.operand()
+        if in_place and is_told(case.outcome) and refused is None and site.name not in SAME_EVERYWHERE:
+            first = visit.op.signature.parameters[0].name
+            operand = case.operand(first)
             if operand is not None and not operand.numpy and has_overlap(operand.layout, case.facts) is YES:
                 if not _changes_layout(site):
-                    return False, "self", operand, case.facts
+                    return False, first, operand, case.facts
     return None
 
 

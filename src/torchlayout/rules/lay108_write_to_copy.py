@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from torchlayout.rules.base import Example, Rule
 from torchlayout.rules.collectives import WRITTEN, handle_is_dropped, writes_into
-from torchlayout.rules.lay105_write_to_overlapping import ASSIGNING, IN_PLACE_WORDS
+from torchlayout.rules.in_place import ASSIGNING, IN_PLACE_WORDS
 
 if TYPE_CHECKING:
     from torchlayout.interp.trace import Site, SiteKey, Use
