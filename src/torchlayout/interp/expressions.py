@@ -179,7 +179,7 @@ def binary(op: str, left: Value, right: Value, node: nodes.Binary | nodes.AugAss
         return value
     if op == "@" and fr.unit is not None and isinstance(left, Opaque) and isinstance(right, Opaque):
         return tensor_binary("matmul", op, left, right, node.span, st, fr)
-    if op in "+-*/" and (_tensor_like(left) or _tensor_like(right)):
+    if op in "+-*/" and (_tensor_like(left) or (isinstance(right, Opaque) and right.kind == "ndarray")):
         return tensor_binary(BINARY_ROWS[op], op, left, right, node.span, st, fr)
     weak = not (isinstance(left, Opaque) and not left.weak)
     size = value if isinstance(value, Poly) else None
