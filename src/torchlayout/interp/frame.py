@@ -66,6 +66,7 @@ class Run:
         self.symbols = Symbols()
         self.symbols.sizes = size_bounds(options.assume_sizes)
         self.symbols.device = options.device
+        self.symbols.sets_dtype = "set_default_" in unit.text
         self.steps = 0
         self.limit = MAX_STEPS
         self.call_limit = MAX_CALL_STEPS

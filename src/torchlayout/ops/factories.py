@@ -59,9 +59,9 @@ FLOAT32 = DType("float32")
 
 
 def float_dtype(args: Args) -> DType | None:
-    """The dtype asked for, else torch's default; a program that calls `set_default_dtype` is not followed."""
+    """The dtype asked for, else torch's default: not known in a file that sets it."""
     if args.values.get("dtype") is None and "fill_value" not in args.values:
-        return FLOAT32
+        return None if args.facts.symbols.sets_dtype else FLOAT32
     return given_dtype(args)
 
 
@@ -142,7 +142,7 @@ def ranged(args: Args) -> Outcome:
 def ranged_inclusively(args: Args) -> Outcome:
     """one dimension, packed; as many elements as there are steps, the end among them"""
     start, end, step = args["start"], args["end"], args["step"]
-    dtype = FLOAT32 if args["dtype"] is None else given_dtype(args)
+    dtype = float_dtype(args) if args["dtype"] is None else given_dtype(args)
     if all(isinstance(value, (int, float)) for value in (start, end, step)) and step:
         return Result(contiguous((int((end - start) // step) + 1,)), dtype)
     if isinstance(step, int) and step == 1 and isinstance(start, (int, Poly)) and isinstance(end, (int, Poly)):

@@ -41,6 +41,8 @@ class Symbols:
         """What the settings say of sizes by name: the least value, and the only one where it is a number."""
         self.device: str | None = None
         """The device that tensors are taken to live on."""
+        self.sets_dtype = False
+        """Whether the program sets torch's default dtype."""
         self.failures: list[str] = []
         """What went wrong inside operators of the table: their results are then unknown."""
         self.standing: dict[Atom, Size] = {}
