@@ -29,7 +29,7 @@ _SLICE = (
 STRIDED = re.compile(f"{_TURNING}|{_SLICE}")
 """Ways to make a tensor that is not packed."""
 
-KNOWN = re.compile(r"\btorch\.(?:randn?|randint|zeros|ones|empty|arange|full|eye|linspace|tensor)\(")
+KNOWN = re.compile(r"\b(?:torch|np|numpy)\.(?:randn?|randint|zeros|ones|empty|arange|full|eye|linspace|tensor)\(")
 """Ways to make a tensor of known sizes, which tells more than an unknown argument."""
 
 TURNED = re.compile(_TURNING)
