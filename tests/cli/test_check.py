@@ -7,8 +7,9 @@ import os
 import signal
 import subprocess
 import sys
-import time
-from collections.abc import Callable
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -251,28 +252,35 @@ def test_watch_checks_again_and_ends_with_ctrl_c(folder: Path) -> None:
     with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as process:
         assert process.stderr is not None
         _read_until(process.stderr, "waiting for changes")
-        time.sleep(0.3)
-        (folder / "a.py").write_text("def f(): pass\n")
-        seen = _read_until(process.stderr, "waiting for changes")
-        time.sleep(0.3)
-        (folder / "torchlayout.toml").write_text("slect = []\n")
-        mistaken = _read_until(process.stderr, "waiting for changes")
-        time.sleep(0.3)
-        (folder / "torchlayout.toml").write_text("")
-        mended = _read_until(process.stderr, "waiting for changes")
+        with _writing(folder / "a.py", "def f(): pass\n"):
+            _read_until(process.stderr, "no findings in 1 file")
+        with _writing(folder / "torchlayout.toml", "slect = []\n"):
+            _read_until(process.stderr, "torchlayout.toml:1: unknown setting 'slect'")
+        with _writing(folder / "torchlayout.toml", ""):
+            _read_until(process.stderr, "no findings in 1 file")
         process.send_signal(signal.SIGINT)
         rest = process.stderr.read()
-    assert "no findings in 1 file" in seen
-    assert "torchlayout.toml:1: unknown setting 'slect'" in mistaken
-    assert "no findings in 1 file" in mended
     assert "interrupted" in rest
     assert process.returncode == 130
 
 
-def _read_until(stream: Any, words: str) -> str:
-    seen = ""
-    for line in stream:
-        seen += line
-        if words in line:
-            break
-    return seen
+@contextmanager
+def _writing(path: Path, text: str) -> Iterator[None]:
+    """Write a file again and again: the first time may be before anybody watches."""
+    over = threading.Event()
+
+    def write() -> None:
+        while not over.wait(0.3):
+            path.write_text(text)
+
+    writer = threading.Thread(target=write)
+    writer.start()
+    try:
+        yield
+    finally:
+        over.set()
+        writer.join()
+
+
+def _read_until(stream: Any, words: str) -> None:
+    assert any(words in line for line in stream)
