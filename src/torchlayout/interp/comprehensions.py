@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from torchlayout.interp import record
-from torchlayout.interp.builtin_calls import iterate
 from torchlayout.interp.frame import Frame, LoopFrame
+from torchlayout.interp.iteration import iterate
 from torchlayout.interp.loops import walk
 from torchlayout.interp.state import State, join_states, settled
 from torchlayout.interp.trace import Loop

@@ -11,10 +11,10 @@ from typing import Any
 
 from torchlayout.interp import calls, record
 from torchlayout.interp.attributes import get_attribute
-from torchlayout.interp.builtin_calls import iterate
 from torchlayout.interp.conditions import as_value, condition, of_value
 from torchlayout.interp.frame import Frame
 from torchlayout.interp.items import take
+from torchlayout.interp.iteration import iterate
 from torchlayout.interp.names import lookup
 from torchlayout.interp.numbers import arithmetic, compare_values, negate
 from torchlayout.interp.operate import operate

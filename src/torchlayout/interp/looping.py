@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable
 
 from torchlayout.interp import statements
-from torchlayout.interp.builtin_calls import MAX_RANGE, iterate
 from torchlayout.interp.earlier import Carried
 from torchlayout.interp.expressions import evaluate
 from torchlayout.interp.frame import MAX_ROUNDS, MAX_WIDENED_ROUNDS, Frame, LoopFrame, OutOfBudget
+from torchlayout.interp.iteration import MAX_RANGE, iterate
 from torchlayout.interp.protocols import step_of
 from torchlayout.interp.refine import assume, truth_of
 from torchlayout.interp.state import State, join_states

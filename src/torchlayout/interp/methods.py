@@ -293,7 +293,7 @@ def _dictionary_method(
     if name == "copy":
         return st.hold(("dict", place), inner)
     if name == "update" and isinstance(receiver, Held):
-        from torchlayout.interp.builtin_calls import updated
+        from torchlayout.interp.iteration import updated
 
         st.heap[receiver.ref] = updated(inner, arguments, place, st)
         return None

@@ -22,7 +22,9 @@ _DATA = re.compile(r"(?<![\w.])\w+(?:\s*\[[^\n=]*?\])*\s*\.\s*data\s*=(?!=)")
 _ALL = re.compile(
     r"\bassign\s*=\s*True|\bregister_parametrization\b|(?<!self)\.register_parameter\b|\bsetattr\s*\(\s*(?!self\b|cls\b)"
 )
-_HOOKED = re.compile(r"\bregister_(?:module_)?forward_(?:pre_)?hook\b|(?<!self)\.forward\s*=(?!=)|\bsetattr\s*\([^\n]*forward")
+_HOOKED = re.compile(
+    r"\bregister_(?:module_)?forward_(?:pre_)?hook\b|(?<!self)\.forward\s*=(?!=)|\bsetattr\s*\([^\n]*forward"
+)
 
 
 def vague(tensor: Tensor, facts: Facts) -> Tensor:

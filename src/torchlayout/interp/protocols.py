@@ -74,7 +74,7 @@ def any_item(step: Step, span: Span, st: State, fr: Frame) -> Value:
 
 def iterated(value: Instance, span: Span, st: State, fr: Frame) -> Value:
     """What a loop over an object goes through: like `iterate`."""
-    from torchlayout.interp.builtin_calls import iterate
+    from torchlayout.interp.iteration import iterate
 
     step = step_of(value, span, st, fr)
     if step is None:

@@ -7,9 +7,9 @@ from collections.abc import Hashable
 from torchlayout.interp import record, shapes
 from torchlayout.interp.assumptions import apply_to
 from torchlayout.interp.attributes import set_attribute
-from torchlayout.interp.builtin_calls import iterate
 from torchlayout.interp.forgetting import change_items, forget, item_of
 from torchlayout.interp.frame import Frame
+from torchlayout.interp.iteration import iterate
 from torchlayout.interp.names import home_of
 from torchlayout.interp.operate import replace_everywhere
 from torchlayout.interp.protocols import special
