@@ -8,6 +8,7 @@ from torchlayout.interp.definitions import is_autograd_function, member
 from torchlayout.interp.forgetting import forget
 from torchlayout.interp.frame import Frame
 from torchlayout.interp.gathering import Maker
+from torchlayout.interp.joins import join, join_all
 from torchlayout.interp.module_formats import configs_of, extended_module, is_changed, lose_format
 from torchlayout.interp.module_state import may_be_turned, vague
 from torchlayout.interp.operate import read_attribute
@@ -29,8 +30,6 @@ from torchlayout.interp.values import (
     Tensor,
     Union_,
     Value,
-    join,
-    join_all,
 )
 from torchlayout.layouts import Layout, contiguous, is_dense, unknown_strides
 from torchlayout.ops import Alias, Alternatives, DType, find_method

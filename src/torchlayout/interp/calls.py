@@ -13,6 +13,7 @@ from torchlayout.interp.frame import Frame, describe
 from torchlayout.interp.functions import call_function
 from torchlayout.interp.inherited import INHERITED, inherited, is_inherited
 from torchlayout.interp.instances import call_instance, call_module, instantiate, make_module, run_container
+from torchlayout.interp.joins import join_all
 from torchlayout.interp.operate import operate
 from torchlayout.interp.state import State
 from torchlayout.interp.tensors import as_tensor
@@ -37,7 +38,6 @@ from torchlayout.interp.values import (
     Tensor,
     Union_,
     Value,
-    join_all,
 )
 from torchlayout.layouts import channels_last, contiguous, unknown_strides
 from torchlayout.ops import Op, Operand, find_function, find_method

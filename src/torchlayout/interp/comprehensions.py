@@ -5,10 +5,11 @@ from __future__ import annotations
 from torchlayout.interp import record
 from torchlayout.interp.frame import Frame, LoopFrame
 from torchlayout.interp.iteration import iterate
+from torchlayout.interp.joins import join_all
 from torchlayout.interp.loops import walk
 from torchlayout.interp.state import State, join_states, settled
 from torchlayout.interp.trace import Loop
-from torchlayout.interp.values import Dictionary, Many, Sequence, Value, items_of, join_all
+from torchlayout.interp.values import Dictionary, Many, Sequence, Value, items_of
 from torchlayout.program import nodes
 from torchlayout.program.nodes import Span
 

@@ -15,6 +15,7 @@ from torchlayout.interp.conditions import as_value, condition, of_value
 from torchlayout.interp.frame import Frame
 from torchlayout.interp.items import take
 from torchlayout.interp.iteration import iterate
+from torchlayout.interp.joins import join, join_all
 from torchlayout.interp.names import lookup
 from torchlayout.interp.numbers import arithmetic, compare_values, negate
 from torchlayout.interp.operate import operate
@@ -33,8 +34,6 @@ from torchlayout.interp.values import (
     Value,
     choices,
     items_of,
-    join,
-    join_all,
     too_heavy,
 )
 from torchlayout.interp.values import Sequence as SequenceValue

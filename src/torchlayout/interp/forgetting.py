@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable
 
 from torchlayout.interp.frame import Frame
+from torchlayout.interp.joins import join, join_all
 from torchlayout.interp.state import State
 from torchlayout.interp.values import (
     Container,
@@ -22,8 +23,6 @@ from torchlayout.interp.values import (
     choices,
     is_sequence,
     items_of,
-    join,
-    join_all,
 )
 from torchlayout.program import nodes
 from torchlayout.program.nodes import Span

@@ -8,20 +8,10 @@ from torchlayout.interp import record
 from torchlayout.interp.annotations import parameter_kind
 from torchlayout.interp.forgetting import forget
 from torchlayout.interp.frame import MAX_CALL_DEPTH, Frame
+from torchlayout.interp.joins import join, join_all
 from torchlayout.interp.state import State, join_states, settled
 from torchlayout.interp.trace import Loop
-from torchlayout.interp.values import (
-    ENDED,
-    Dictionary,
-    Function,
-    Instance,
-    Many,
-    Opaque,
-    Sequence,
-    Value,
-    join,
-    join_all,
-)
+from torchlayout.interp.values import ENDED, Dictionary, Function, Instance, Many, Opaque, Sequence, Value
 from torchlayout.program import nodes
 from torchlayout.program.nodes import Span
 

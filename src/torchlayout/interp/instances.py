@@ -9,6 +9,7 @@ from torchlayout.interp import record
 from torchlayout.interp.definitions import is_module_class, member
 from torchlayout.interp.frame import Frame, describe
 from torchlayout.interp.functions import call_function
+from torchlayout.interp.joins import join_all
 from torchlayout.interp.module_formats import computing, configs_of, extend, extended_row
 from torchlayout.interp.module_state import may_be_hooked
 from torchlayout.interp.operate import pseudo_row
@@ -29,7 +30,6 @@ from torchlayout.interp.values import (
     Value,
     is_sequence,
     items_of,
-    join_all,
 )
 from torchlayout.ops import Alias, Alternatives
 from torchlayout.ops.modules import ANYTHING, Constructed, ModuleRow

@@ -5,6 +5,7 @@ from __future__ import annotations
 from torchlayout.interp import shapes
 from torchlayout.interp.forgetting import item_of
 from torchlayout.interp.frame import Frame
+from torchlayout.interp.joins import join_all
 from torchlayout.interp.operate import subscript
 from torchlayout.interp.protocols import special
 from torchlayout.interp.state import State
@@ -21,7 +22,6 @@ from torchlayout.interp.values import (
     Value,
     is_int,
     is_sequence,
-    join_all,
     one_of_many,
 )
 from torchlayout.interp.values import Sequence as SequenceValue

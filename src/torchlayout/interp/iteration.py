@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from torchlayout.interp import record
 from torchlayout.interp.frame import Frame
+from torchlayout.interp.joins import join_all
 from torchlayout.interp.state import State
 from torchlayout.interp.tensors import as_size, as_tensor
 from torchlayout.interp.trace import Loop
@@ -22,7 +23,6 @@ from torchlayout.interp.values import (
     is_int,
     is_sequence,
     items_of,
-    join_all,
     one_of_many,
 )
 from torchlayout.layouts import settle_shape, with_leading
@@ -75,6 +75,7 @@ def _first_item(tensor: Tensor, st: State, fr: Frame, span: nodes.Span) -> Value
 
 
 def len_of(arguments: Arguments, node: nodes.Call, st: State, fr: Frame) -> Value:
+    """`len(x)`: the number of items, the first size of a tensor, or an unknown int."""
     value = st.load(arguments.args[0]) if arguments.args else None
     if isinstance(value, Sequence) and value.kind == "set":
         value = set(value.items) if all(isinstance(item, (str, int)) for item in value.items) else None
@@ -115,6 +116,7 @@ def len_of(arguments: Arguments, node: nodes.Call, st: State, fr: Frame) -> Valu
 
 
 def range_of(arguments: Arguments, node: nodes.Call, st: State, fr: Frame) -> Value:
+    """`range(n)`: its turns told apart where they are few, else one unknown int."""
     args = [as_size(value, st.facts) for value in arguments.args]
     if args and all(isinstance(value, int) for value in args) and not (len(args) == 3 and args[2] == 0):
         numbers = range(*args)
@@ -125,6 +127,7 @@ def range_of(arguments: Arguments, node: nodes.Call, st: State, fr: Frame) -> Va
 
 
 def zip_of(arguments: Arguments, node: nodes.Call, st: State, fr: Frame) -> Value:
+    """`zip(a, b)`: pairs, as many as the shortest has where all are of known length."""
     place = fr.place(node.span)
     if arguments.open_args:  # `zip(*batch)`: the items are tuples of unknown length
         return Many(Many(Opaque((place, "iterated")), "tuple"), "tuple")
@@ -135,6 +138,7 @@ def zip_of(arguments: Arguments, node: nodes.Call, st: State, fr: Frame) -> Valu
 
 
 def enumerate_of(arguments: Arguments, node: nodes.Call, st: State, fr: Frame) -> Value:
+    """`enumerate(xs)`: pairs of a number and an item."""
     if not arguments.args:
         return None
     part = iterate(arguments.args[0], st, fr, node.span)
@@ -146,11 +150,14 @@ def enumerate_of(arguments: Arguments, node: nodes.Call, st: State, fr: Frame) -
 
 
 def reversed_of(arguments: Arguments, node: nodes.Call, st: State, fr: Frame) -> Value:
+    """`reversed(xs)`: the items from the last to the first."""
     part = iterate(arguments.args[0], st, fr, node.span) if arguments.args else None
     return Sequence("tuple", part.items[::-1]) if isinstance(part, Sequence) else part
 
 
 def collection_of(kind: str) -> Handler:
+    """`tuple(xs)`, `list(xs)` or `set(xs)`."""
+
     def convert(arguments: Arguments, node: nodes.Call, st: State, fr: Frame) -> Value:
         if not arguments.args:
             made: Value = Sequence(kind, ())
@@ -169,6 +176,7 @@ def collection_of(kind: str) -> Handler:
 
 
 def sorted_of(arguments: Arguments, node: nodes.Call, st: State, fr: Frame) -> Value:
+    """`sorted(xs)`: the items in an order that is not known."""
     part = iterate(arguments.args[0], st, fr, node.span) if arguments.args else None
     known = isinstance(part, Sequence) and all(type(item) is int for item in part.items)
     if isinstance(part, Sequence) and known and not arguments.kwargs:
@@ -180,6 +188,7 @@ def sorted_of(arguments: Arguments, node: nodes.Call, st: State, fr: Frame) -> V
 
 
 def dict_of(arguments: Arguments, node: nodes.Call, st: State, fr: Frame) -> Value:
+    """`dict(...)`, of pairs, of another dict, of keyword arguments."""
     place = fr.place(node.span)
     return st.hold(("dict", place), updated(Dictionary({}), arguments, place, st))
 
@@ -196,6 +205,7 @@ def updated(before: Dictionary, arguments: Arguments, place: Hashable, st: State
 
 
 def map_of(arguments: Arguments, node: nodes.Call, st: State, fr: Frame) -> Value:
+    """`map(f, xs)`: what the function gives for each item."""
     from torchlayout.interp.calls import Arguments, call_value
 
     if len(arguments.args) < 2:

@@ -9,12 +9,13 @@ from torchlayout.interp.earlier import Carried
 from torchlayout.interp.expressions import evaluate
 from torchlayout.interp.frame import MAX_ROUNDS, MAX_WIDENED_ROUNDS, Frame, LoopFrame, OutOfBudget
 from torchlayout.interp.iteration import MAX_RANGE, iterate
+from torchlayout.interp.joins import join_all
 from torchlayout.interp.protocols import step_of
 from torchlayout.interp.refine import assume, truth_of
 from torchlayout.interp.state import State, join_states
 from torchlayout.interp.targets import bind_target
 from torchlayout.interp.trace import Loop
-from torchlayout.interp.values import Instance, Sequence, Value, items_of, join_all, one_of_many
+from torchlayout.interp.values import Instance, Sequence, Value, items_of, one_of_many
 from torchlayout.interp.widening import widen_states
 from torchlayout.program import nodes
 from torchlayout.program.nodes import Span

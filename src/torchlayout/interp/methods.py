@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from torchlayout.interp import record, shapes
 from torchlayout.interp.forgetting import change_items, item_of
 from torchlayout.interp.frame import Frame, describe
+from torchlayout.interp.joins import join, join_all
 from torchlayout.interp.operate import operate, replace_everywhere
 from torchlayout.interp.state import State, with_operands
 from torchlayout.interp.tensors import as_tensor
@@ -23,8 +24,6 @@ from torchlayout.interp.values import (
     Value,
     is_sequence,
     items_of,
-    join,
-    join_all,
 )
 from torchlayout.layouts import unknown_layout
 from torchlayout.ops import Operand, find_method

@@ -6,6 +6,7 @@ import operator
 from collections.abc import Callable, Hashable
 from typing import Any
 
+from torchlayout.interp.joins import join_all
 from torchlayout.interp.state import State
 from torchlayout.interp.tensors import as_size, is_number, note_int
 from torchlayout.interp.values import (
@@ -19,7 +20,6 @@ from torchlayout.interp.values import (
     is_int,
     is_sequence,
     items_of,
-    join_all,
 )
 from torchlayout.sizes import MAYBE, YES, Poly, Rest, product
 from torchlayout.sizes.polynomial import MAX_TERMS

@@ -9,21 +9,11 @@ from typing import Any
 from torchlayout.interp import record
 from torchlayout.interp.assumptions import is_too_new
 from torchlayout.interp.frame import Frame, describe
+from torchlayout.interp.joins import join_tensors
 from torchlayout.interp.loops import unchanged_in_loop
 from torchlayout.interp.state import State, with_operands
 from torchlayout.interp.tensors import Applied, apply, apply_row, as_tensor, to_argument
-from torchlayout.interp.values import (
-    Dictionary,
-    Held,
-    Instance,
-    Many,
-    Opaque,
-    Tensor,
-    Union_,
-    Value,
-    join_tensors,
-    objects,
-)
+from torchlayout.interp.values import Dictionary, Held, Instance, Many, Opaque, Tensor, Union_, Value, objects
 from torchlayout.interp.values import Sequence as SequenceValue
 from torchlayout.layouts import contiguous, unknown_layout
 from torchlayout.ops import UNKNOWN, Alias, Op, Operand, Refused, attribute, index, select

@@ -13,23 +13,13 @@ from collections.abc import Hashable, Iterable
 from torchlayout.interp.definitions import member
 from torchlayout.interp.frame import Frame, OutOfBudget, Run
 from torchlayout.interp.functions import own_arguments, run_body
+from torchlayout.interp.joins import join
 from torchlayout.interp.module_state import forget_parameters
 from torchlayout.interp.state import State, cap, settled
 from torchlayout.interp.stores import ANY, assigned, written_from_outside
 from torchlayout.interp.touched import forget_touched
 from torchlayout.interp.trace import Trace
-from torchlayout.interp.values import (
-    Class,
-    Container,
-    Dictionary,
-    Function,
-    Instance,
-    Module,
-    Opaque,
-    Tensor,
-    Value,
-    join,
-)
+from torchlayout.interp.values import Class, Container, Dictionary, Function, Instance, Module, Opaque, Tensor, Value
 from torchlayout.layouts import contiguous, is_contiguous, settle, unknown_strides
 from torchlayout.ops import Operand
 from torchlayout.program.outline import Entry

@@ -16,6 +16,7 @@ from collections.abc import Hashable, Mapping
 from types import MappingProxyType
 from typing import TypeVar
 
+from torchlayout.interp.joins import join, join_all
 from torchlayout.interp.values import (
     MAX_ALTERNATIVES,
     MAX_WEIGHT,
@@ -32,8 +33,6 @@ from torchlayout.interp.values import (
     Value,
     is_sequence,
     items_of,
-    join,
-    join_all,
     same,
 )
 from torchlayout.layouts import contiguous, is_contiguous, settle, unknown_layout, unknown_strides

@@ -16,6 +16,7 @@ from torchlayout.interp.expressions import binary, evaluate, note_guards
 from torchlayout.interp.forgetting import forget
 from torchlayout.interp.frame import Frame
 from torchlayout.interp.guards import find_guard, find_statement_guard
+from torchlayout.interp.joins import join_all
 from torchlayout.interp.looping import run_for, run_while
 from torchlayout.interp.loops import dotted
 from torchlayout.interp.paths import parting, taken
@@ -34,7 +35,6 @@ from torchlayout.interp.values import (
     Tensor,
     is_sequence,
     items_of,
-    join_all,
 )
 from torchlayout.program import nodes
 from torchlayout.program.nodes import Span

@@ -10,6 +10,7 @@ from torchlayout.interp.attributes import set_attribute
 from torchlayout.interp.forgetting import change_items, forget, item_of
 from torchlayout.interp.frame import Frame
 from torchlayout.interp.iteration import iterate
+from torchlayout.interp.joins import join, join_all
 from torchlayout.interp.names import home_of
 from torchlayout.interp.operate import replace_everywhere
 from torchlayout.interp.protocols import special
@@ -26,8 +27,6 @@ from torchlayout.interp.values import (
     Value,
     is_sequence,
     items_of,
-    join,
-    join_all,
     one_of_many,
 )
 from torchlayout.layouts import settle, with_rank

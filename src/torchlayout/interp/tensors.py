@@ -13,22 +13,10 @@ from typing import Any
 
 from torchlayout.interp.assumptions import apply_to
 from torchlayout.interp.gathering import gather
+from torchlayout.interp.joins import join_all, join_tensors
 from torchlayout.interp.state import State, in_common
 from torchlayout.interp.trace import Case, SiteKey
-from torchlayout.interp.values import (
-    MAX_WEIGHT,
-    PLAIN,
-    Many,
-    Opaque,
-    Path,
-    Tensor,
-    Union_,
-    Value,
-    is_int,
-    join_all,
-    join_tensors,
-    objects,
-)
+from torchlayout.interp.values import MAX_WEIGHT, PLAIN, Many, Opaque, Path, Tensor, Union_, Value, is_int, objects
 from torchlayout.interp.values import Sequence as SequenceValue
 from torchlayout.interp.values import Slice as SliceValue
 from torchlayout.layouts import contiguous, settle, settle_shape, unknown_layout
