@@ -25,7 +25,7 @@ MAX_CALLER_STEPS = 1_100
 """The same for a function that is run only for what it hands to others."""
 MAX_CALL_STEPS = 1_000
 """Nodes evaluated in functions that it calls, after which such calls are unknown, but those of functions that hold a
-sink word themselves."""
+sink word themselves; half as many where the function called stands in another file."""
 MAX_CALLER_CALL_STEPS = 600
 """The same for a function that is run only for what it hands to others."""
 MAX_FILE_STEPS = 200_000
@@ -124,10 +124,12 @@ class Run:
         self.called_at = None
         self.cut_short = False
 
-    def follows(self, function: Hashable) -> bool:
-        """Whether a call of this function, by name and line, is still followed."""
+    def follows(self, function: Hashable, here: bool) -> bool:
+        """Whether a call of this function, by name and line, is still followed; `here` tells that it stands in the
+        file that is linted."""
         inside = 0 if self.called_at is None else self.steps - self.called_at
-        if self.call_steps + inside <= self.call_limit or function in self.targets:
+        limit = self.call_limit if here else self.call_limit // 2
+        if self.call_steps + inside <= limit or (here and function in self.targets):
             return True
         self.cut_short = True
         return False

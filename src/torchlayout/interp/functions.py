@@ -87,7 +87,13 @@ def call_function(
     """
     unknown = Opaque((fr.place(span), "call"), None)
     env = bind_parameters(function, args, kwargs, open_ended, st, fr, span)
-    if env is None or fr.depth >= MAX_CALL_DEPTH or _too_deep(function, fr) or not fr.run.follows(id_of(function)):
+    here = function.unit is fr.run.unit
+    if (
+        env is None
+        or fr.depth >= MAX_CALL_DEPTH
+        or _too_deep(function, fr)
+        or not fr.run.follows(id_of(function), here)
+    ):
         fr.run.left_off = True
         if fr.depth >= MAX_CALL_DEPTH:
             fr.run.note(f"{fr.unit.path}: calls inside one another deeper than {MAX_CALL_DEPTH}")
