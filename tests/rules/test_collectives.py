@@ -52,3 +52,12 @@ def test_results_are_written_into_the_first_argument(name: str) -> None:
     if function is None:
         pytest.skip(f"this torch has no {name}")
     assert next(iter(inspect.signature(function).parameters)) == WRITTEN[name]
+
+
+@pytest.mark.parametrize(
+    ("call", "remedy"), [("all_reduce(x.t())", "copy the result back"), ("send(x.t(), 1)", "pack it")]
+)
+def test_a_copy_is_advised_where_it_loses_no_result(call: str, remedy: str) -> None:
+    source = f"import torch\nimport torch.distributed as dist\n\ndef f(x: torch.Tensor):\n    dist.{call}\n"
+    (found,) = torchlayout.check(source, settings=Settings(select=("LAY106",)))
+    assert remedy in found.message

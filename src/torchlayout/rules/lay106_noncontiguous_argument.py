@@ -198,15 +198,15 @@ finally:
             found = _strided(argument, need is not None and need.dense_enough)
             if found is not None:
                 at = mend.call_at(seen, key)
-                fix = None
-                if at is not None and not contiguity_needs.is_output(need, place) and _written_alone(seen, at, place):
+                fix, output = None, contiguity_needs.is_output(need, place)
+                if at is not None and not output and _written_alone(seen, at, place):
                     fix = mend.pack_argument(seen, at, place, _packing(found[0]))
                 where = f" {need.where}" if need is not None and need.where else ""
                 says = f" ({need.says})" if need is not None else ""
                 name = call.path.rpartition(".")[2]
                 named = f"argument {place + 1}" if isinstance(place, int) else f"`{place}`"
                 what = f"`{name}` refuses {named}{where}{says}"
-                yield place, self.finding(seen, key, what, *found, argument.origin, call.caller, fix)
+                yield place, self.finding(seen, key, what, *found, argument.origin, call.caller, fix, output)
 
     # ------------------------------------------------------------ operators of the table
     def refused(self, seen: Seen, site: Site) -> Iterator[Finding]:
@@ -258,12 +258,15 @@ finally:
         origin: Origin | None,
         caller: SiteKey | None,
         fix: object,
+        output: bool = False,
     ) -> Finding:
         from torchlayout.rules import tell
         from torchlayout.rules.finding import Finding, Fix
 
         here = seen.trace.path
         remedy = "copy it on the NumPy side (`.copy()`)" if operand.numpy else "pack it with `contiguous()`"
+        if output:
+            remedy = "hand over a packed tensor, and copy the result back from it"
         layout = tell.layout_text(operand, facts)
         message = f"{what}: it is not contiguous, with {layout}{tell.made_by(origin, here)}; {remedy}"
         related = tell.history(origin, here, key[1]) + tell.called_from(caller, here)
