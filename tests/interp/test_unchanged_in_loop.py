@@ -54,6 +54,12 @@ def test_what_may_write_does_not(call: str) -> None:
     assert "LAY301" not in code_of(call)
 
 
+def test_what_the_caller_hands_over_may_write_to_attributes() -> None:
+    program = PROGRAM.replace("def forward(self, x):", "def forward(self, x, told):").format(call="told(x)")
+    found = {finding.code for finding in check(program, "codebook.py")}
+    assert "LAY302" in found and "LAY301" not in found
+
+
 @pytest.mark.parametrize("call", ["self.write(step)", "self.codes.add_(step)", "self.inherited(step)"])
 def test_a_name_for_the_same_memory_counts(call: str) -> None:
     program = PROGRAM.replace("        for step", "        own = self.codes.t()\n        for step")

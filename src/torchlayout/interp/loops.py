@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from torchlayout.interp.frame import Frame
 from torchlayout.interp.state import State
 from torchlayout.interp.tensors import as_tensor
-from torchlayout.interp.values import Dictionary, Function, Instance, Tensor, Value
+from torchlayout.interp.values import Dictionary, Function, Instance, Opaque, Tensor, Value
 from torchlayout.program import nodes
 from torchlayout.structs import struct
 
@@ -34,8 +34,8 @@ def walk(node: object) -> Iterator[object]:
 
 @struct(frozen=True, slots=True)
 class Changes:
-    """What statements do to dotted names. `self.method()` stands for what that method does; "*" is among the written
-    where something unknown may write to any parameter (an optimizer's step)."""
+    """What statements do to dotted names. `self.method()` stands for what that method does, `name()` for what a
+    function does; "*" is among the written where something unknown may write to any parameter (an optimizer's step)."""
 
     rebound: frozenset[str]
     """Names that are assigned or deleted."""
@@ -102,8 +102,9 @@ def _written_by(call: nodes.Call) -> Iterator[str]:
             for arg in call.args:
                 if arg.keyword == "out" and (name := root_path(arg.value)):
                     yield name
-    elif isinstance(func, nodes.Name) and func.id.endswith("_"):
-        for arg in call.args:
+    elif isinstance(func, nodes.Name):
+        yield f"{func.id}()"
+        for arg in call.args if func.id.endswith("_") else ():
             if name := root_path(arg.value):
                 yield name
 
@@ -185,13 +186,18 @@ def _meets(name: str, changed: frozenset[str]) -> bool:
 def _with_methods(done: Changes, fr: Frame, st: State) -> Changes:
     """The changes, with what the object's own methods change in place of their calls.
 
-    A module that the object holds writes only to itself. A method that is not known may write to all of `self`.
+    A module that the object holds writes only to itself. A method that is not known may write to all of `self`, and
+    a function that the caller handed over to any parameter.
     """
     from torchlayout.interp.definitions import member
 
     rebound, written = set(done.rebound), {name for name in done.written if not name.endswith("()")}
     held = st.heap.get(fr.receiver.ref) if isinstance(fr.receiver, Instance) else None
-    pending, seen = list(done.written - written), set(done.written - written)
+    called = done.written - written
+    if any(isinstance(st.env.get(name[:-2]), Opaque) for name in called):
+        written.add("*")
+    seen = {name for name in called if name.startswith("self.")}
+    pending = list(seen)
     while pending:
         name = pending.pop()[len("self.") : -len("()")]
         method = member(fr.receiver.cls, name, fr.run) if isinstance(fr.receiver, Instance) else None
@@ -199,7 +205,7 @@ def _with_methods(done: Changes, fr: Frame, st: State) -> Changes:
             inner = changes(method.node.body)
             rebound.update(other for other in inner.rebound if other.startswith("self."))
             mine = {other for other in inner.written if other.startswith("self.") or other == "*"}
-            calls = {other for other in mine if other.endswith("()")}
+            calls = {other for other in mine if other.endswith("()")}  # of methods
             written |= mine - calls
             pending.extend(calls - seen)
             seen |= calls
