@@ -58,8 +58,8 @@ def bind_name(name: str, value: Value, st: State, fr: Frame) -> None:
         pass  # `_` is no name for anything
     elif isinstance(value, Poly):
         atom = single_atom(value)
-        if atom is not None and (atom.name is None or _is_query_name(atom.name)):
-            atom.name = name
+        if atom is not None and (atom.name is None or (_is_query_name(atom.name) and not fr.paths)):
+            atom.name = name  # on all paths
         value = apply_to(value, name, st.facts)
     elif isinstance(value, Opaque) and value.name is None:
         value = replace(value, name=name)
