@@ -203,8 +203,7 @@ def _of_module(value: Module, name: str, span: Span, st: State, fr: Frame) -> Va
     maker = Maker(st.facts, (value.ref, name), fr.site(span), {}, Alias.VIEW, name)
     made = maker.value(proven, [(outcome, False) for outcome in assumed], False, ())
     if isinstance(made, Tensor):
-        made = vague(made, st.facts.proven_world)
-        return Tensor(made.proven, made.assumed, (value.ref, name), made.storages, made.origin, made.made_by, True)
+        return replace(vague(made, st.facts.proven_world), ident=(value.ref, name), parameter=True)
     return made
 
 

@@ -141,12 +141,13 @@ class Maker:
         results = [outcome for outcome in (*(o for o, _ in known), *proven) if isinstance(outcome, Result)]
         if not below:
             below = [Operand(unknown_layout((self.place, "proven", *part), self.facts), None, above[0].numpy)]
-        below = list(in_few(tuple(below), self.facts.proven_world, (self.place, "common", *part)))
-        above = list(in_few(tuple(above), self.facts.assumed_world, (self.place, "common", *part)))
+        key = (self.place, "common", *part)
+        proved = in_few(tuple(below), self.facts.proven_world, key)
+        guessed = in_few(tuple(above), self.facts.assumed_world, key)
         known_alias = self.alias is not Alias.MAYBE_VIEW or all(
             isinstance(outcome, Result) and outcome.shares is not MAYBE for outcome in proven
         )
-        return self._identified(tuple(below), tuple(above), results, part, known_alias)
+        return self._identified(proved, guessed, results, part, known_alias)
 
     def _identified(
         self,

@@ -11,14 +11,13 @@ import re
 
 from torchlayout.interp.state import State, with_operands
 from torchlayout.interp.stores import written_from_outside
-from torchlayout.interp.touched import TURNED, TURNED_BY_ANOTHER_NAME
+from torchlayout.interp.touched import TURNED, TURNED_BY_ANY_NAME
 from torchlayout.interp.values import Dictionary, Tensor
 from torchlayout.layouts import settle, unknown_strides
 from torchlayout.ops import Operand
 from torchlayout.program.unit import Unit
 from torchlayout.sizes import Facts
 
-_DATA = re.compile(r"(?<![\w.])\w+(?:\s*\[[^\n=]*?\])*\s*\.\s*data\s*=(?!=)")
 _ALL = re.compile(
     r"\bassign\s*=\s*True|\bregister_parametrization\b|(?<!self)\.register_parameter\b|\bsetattr\s*\(\s*(?!self\b|cls\b)"
 )
@@ -58,7 +57,7 @@ def may_be_turned(name: str, unit: Unit) -> bool:
     known: frozenset[str] | None = unit.__dict__.get("turned_parameters")
     if known is None:
         text = unit.source.clean
-        everything = _DATA.search(text) or _ALL.search(text) or TURNED_BY_ANOTHER_NAME.search(text)
+        everything = _ALL.search(text) or TURNED_BY_ANY_NAME.search(text)
         known = frozenset(["*"] if everything else written_from_outside(unit).union(TURNED.findall(text)))
         unit.__dict__["turned_parameters"] = known
     return name in known or "*" in known

@@ -22,6 +22,8 @@ TURNING = re.compile(_TURN)
 TURNED = re.compile(rf"\.(\w+){_ITEMS}*\s*{_TURN}")
 """The layout of the attribute itself, or of an item of it, is changed in place."""
 TURNED_BY_ANOTHER_NAME = re.compile(rf"(?<![\w.])\w+{_ITEMS}*\s*\.\s*{_TURNS}")
+TURNED_BY_ANY_NAME = re.compile(rf"(?<![\w.])\w+{_ITEMS}*\s*{_TURN}")
+"""That, or its data is replaced: by a name that may stand for a parameter of any module."""
 CHANGED = re.compile(
     rf"\.(\w+){_ITEMS}+\s*(?:[-+*/|&@%^]|//|\*\*|<<|>>)?=(?!=)"
     r"|\.(\w+)\s*\.\s*(?:append|appendleft|extend|insert|update|setdefault|pop|popitem|clear|remove|sort|reverse|add)\s*\("

@@ -142,7 +142,7 @@ def ranged(args: Args) -> Outcome:
 def ranged_inclusively(args: Args) -> Outcome:
     """one dimension, packed; as many elements as there are steps, the end among them"""
     start, end, step = args["start"], args["end"], args["step"]
-    dtype = float_dtype(args) if args["dtype"] is None else given_dtype(args)
+    dtype = float_dtype(args)
     if all(isinstance(value, (int, float)) for value in (start, end, step)) and step:
         return Result(contiguous((int((end - start) // step) + 1,)), dtype)
     if isinstance(step, int) and step == 1 and isinstance(start, (int, Poly)) and isinstance(end, (int, Poly)):

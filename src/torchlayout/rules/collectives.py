@@ -18,8 +18,9 @@ WRITTEN: dict[str, str] = {
     "all_gather_into_tensor": "output_tensor", "all_gather_single": "output_tensor", "reduce_scatter": "output",
     "reduce_scatter_tensor": "output", "reduce_scatter_single": "output", "all_to_all_single": "output",
 }  # fmt: skip
-"""For each, its first argument, which on every rank holds the result afterwards. `broadcast` and `reduce` are not among
-them: there one rank only sends, or all but one."""
+"""For each, its first argument, which on every rank holds the result afterwards."""
+WRITTEN_BY_SOME: dict[str, str] = {"broadcast": "tensor", "reduce": "tensor", "all_reduce_coalesced": "tensors"}
+"""The same of those where one rank only sends, or all but one, and of one that takes a list."""
 
 MODULES = ("torch.distributed", "torch.distributed.distributed_c10d")
 WAITING = frozenset({"wait", "is_completed"})

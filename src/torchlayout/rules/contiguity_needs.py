@@ -11,6 +11,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from torchlayout.rules.collectives import WRITTEN, WRITTEN_BY_SOME
+
 
 class Need(NamedTuple):
     """`arguments` are (position, keyword); a list, tuple or dict of tensors counts as its tensors."""
@@ -73,11 +75,8 @@ def find(path: str) -> Need | None:
 
 _BY_PATH = {need.path: need for need in NEEDS}
 
-OUTPUTS = frozenset({
-    "tensor_list", "output_tensor", "output", "gather_list", "output_tensor_list",
-})  # fmt: skip
-"""Arguments that a collective writes to; `tensor` of `all_reduce`, `broadcast`, `recv` is written to as well."""
-WRITTEN = frozenset({"all_reduce", "broadcast", "reduce", "scatter", "recv", "irecv", "all_reduce_coalesced"})
+LISTS_WRITTEN = frozenset({"tensor_list", "gather_list", "output_tensor_list"})
+"""Arguments that take a list of tensors which a collective writes to."""
 
 
 def is_output(need: Need | None, place: int | str) -> bool:
@@ -85,4 +84,7 @@ def is_output(need: Need | None, place: int | str) -> bool:
     if need is None:
         return False
     name = next((keyword for index, keyword in need.arguments if place in (index, keyword)), None)
-    return name in OUTPUTS or (need.path.rpartition(".")[2] in WRITTEN and place in (0, "tensor", "tensors"))
+    function = need.path.rpartition(".")[2]
+    return name in LISTS_WRITTEN or (
+        name is not None and name in (WRITTEN.get(function), WRITTEN_BY_SOME.get(function))
+    )
