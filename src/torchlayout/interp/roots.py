@@ -35,8 +35,20 @@ KNOWN = re.compile(r"\b(?:torch|np|numpy)\.(?:randn?|randint|zeros|ones|empty|ar
 TURNED = re.compile(_TURNING)
 """The same in an `__init__`, where a slice is seldom one of a tensor, and most tensors are parameters."""
 
-ALWAYS = re.compile(r"contiguous|reveal_layout|\]\s*\.\s*\w+_\(")
-"""Words of what is reported on packed tensors too; the last is a write into what indexing may have copied."""
+_COPYING_INDEX = r"(?:\[[^\[\]\n\"']*[^\W\d][^\[\]\n\"']*|\]\s*)\]\s*\.\s*\w+_\("
+SOURCES = {
+    "": STRIDED,
+    "reversed": re.compile(r"::|\bslice\b|flip|rot90"),
+    "shared": re.compile(
+        r"\bexpand(?:_as)?\s*\(|broadcast_(?:to|tensors|arrays)|meshgrid|as_strided|sliding_window_view|\bunfold\b"
+    ),
+    "copied": re.compile(f"{STRIDED.pattern}|{_COPYING_INDEX}"),
+}
+"""The same by what a rule asks for: also for reversed arrays alone, for tensors whose elements share memory, and for
+copies to write into, which indexing with more than numbers and slices makes of packed tensors too."""
+
+ALWAYS = re.compile(r"contiguous|reveal_layout")
+"""Words of what is reported on packed tensors too."""
 
 MAX_HOPS = 3
 """Calls between a function and the one with the sink word that it hands something to."""
@@ -50,8 +62,14 @@ def telling(calls: Calls, targets: list[Entry]) -> list[Entry]:
     return [
         entry
         for entry in targets
-        if ALWAYS.search(calls.outline.code(entry)) or calls.is_strided(entry) or calls.is_strided_around(entry)
+        if ALWAYS.search(calls.outline.code(entry))
+        or any(calls.is_strided(entry, source) or calls.is_strided_around(entry, source) for source in sources(entry))
     ]
+
+
+def sources(entry: Entry) -> frozenset[str]:
+    """The kinds of tensors that the sink words in a function ask for: keys of `SOURCES`."""
+    return frozenset(source for inner in entry.within() for source in inner.sources)
 
 
 def callers(calls: Calls, targets: list[Entry]) -> list[Entry]:
@@ -60,18 +78,19 @@ def callers(calls: Calls, targets: list[Entry]) -> list[Entry]:
     The last in the file comes first: what stands later calls what stands before, so that most of the others are
     then seen from their own callers and need no second look.
     """
-    wanted = set(targets)
+    wanted = {target: sources(target) for target in targets}
     found: set[Entry] = set()
-    pending = [(target, 1) for target in targets]
-    seen = set(targets)
-    for callee, hops in pending:
+    pending = [(target, 1, asked) for target, asked in wanted.items()]
+    seen = dict(wanted)
+    for callee, hops, asked in pending:
         for caller in calls.callers(callee):
-            if caller in seen:
+            new = asked - seen.get(caller, frozenset())
+            if not new:
                 continue
-            seen.add(caller)
+            seen[caller] = seen.get(caller, frozenset()) | new
             if hops < MAX_HOPS:
-                pending.append((caller, hops + 1))
-            if caller not in wanted and calls.may_hand_over(caller, callee):
+                pending.append((caller, hops + 1, new))
+            if caller not in wanted and any(calls.may_hand_over(caller, callee, source) for source in new):
                 found.add(caller)
     return sorted(found, key=lambda entry: -entry.start)
 
@@ -137,15 +156,15 @@ class Calls:
         """`imported` gives the texts that define what an import leads to, where imports are followed."""
         self.outline = outline
         self._imported = imported
-        self._strided_imports: dict[str, bool] = {}
+        self._strided_imports: dict[tuple[str, str], bool] = {}
         self.outermost = [entry for entry in outline.entries if not entry.is_class and not entry.nested]
         self.by_name: dict[str, list[Entry]] = {}
         """Functions and methods that stand in no other, by name."""
         self.classes: dict[str, list[Entry]] = {}
         """Classes by name."""
         self._naming: dict[str, list[Entry]] = {}
-        self._strided: dict[Entry, bool] = {}
-        self._strided_names: set[str] | None = None
+        self._strided: dict[tuple[Entry, str], bool] = {}
+        self._strided_names: dict[str, set[str]] = {}
         for entry in outline.entries:
             if entry.is_class:
                 self.classes.setdefault(entry.name, []).append(entry)
@@ -197,24 +216,26 @@ class Calls:
                 found[entry] = None
         return list(found)
 
-    def may_hand_over(self, caller: Entry, callee: Entry) -> bool:
-        """Whether the caller, or something else that it calls, makes strided tensors, or tensors of known sizes."""
+    def may_hand_over(self, caller: Entry, callee: Entry, source: str) -> bool:
+        """Whether the caller, or something else that it calls, makes tensors of a kind, or tensors of known sizes."""
         if caller.name == "__init__" and caller.is_method:
             return TURNED.search(self.outline.code(caller)) is not None
-        if self.is_strided(caller) or KNOWN.search(self.outline.code(caller)):
+        if self.is_strided(caller, source) or KNOWN.search(self.outline.code(caller)):
             return True
         calls = caller.name in FORWARDS  # else modules whose class is mentioned are made, and seldom called
         return any(
-            self.is_strided(other)
+            self.is_strided(other, source)
             for other in self._helpers(caller)
             if other is not callee and (calls or other.name not in FORWARDS)
         )
 
-    def is_strided_around(self, entry: Entry) -> bool:
-        """Whether a helper of the function, or the `__init__` of its class, makes strided tensors."""
+    def is_strided_around(self, entry: Entry, source: str) -> bool:
+        """Whether a helper of the function, or the `__init__` of its class, makes tensors of a kind."""
         holder = entry.parent
         init = holder.child("__init__") if holder is not None else None
-        return any(self.is_strided(other) for other in ([init] if init is not None else []) + self._helpers(entry))
+        return any(
+            self.is_strided(other, source) for other in ([init] if init is not None else []) + self._helpers(entry)
+        )
 
     def _helpers(self, caller: Entry) -> list[Entry]:
         """What a function calls in this file, as far as names tell; of the modules that its object holds, their
@@ -231,36 +252,39 @@ class Calls:
                 found.extend(child for child in owner.children if child.name in (*FORWARDS, *GIVING_ITEMS))
         return found
 
-    def is_strided(self, entry: Entry) -> bool:
-        known = self._strided.get(entry)
+    def is_strided(self, entry: Entry, source: str) -> bool:
+        """Whether a function makes tensors of a kind, or mentions what does outside functions or in other files."""
+        known = self._strided.get((entry, source))
         if known is None:
-            known = STRIDED.search(self.outline.code(entry)) is not None
-            known = known or self._uses_strided_name(entry) or self._is_handed_strided(entry)
-            self._strided[entry] = known
+            known = SOURCES[source].search(self.outline.code(entry)) is not None
+            known = known or self._uses_strided_name(entry, source) or self._is_handed_strided(entry, source)
+            self._strided[entry, source] = known
         return known
 
-    def _uses_strided_name(self, entry: Entry) -> bool:
-        """Whether it mentions a name that the module assigns a strided tensor of torch."""
-        if self._strided_names is None:
-            outline = self.outline
-            self._strided_names = {name for name in outline.assigned if self._is_assigned_strided(name)}
-        return bool(self._strided_names) and not self._strided_names.isdisjoint(self.outline.mentions(entry))
+    def _uses_strided_name(self, entry: Entry, source: str) -> bool:
+        """Whether it mentions a name that the module assigns such a tensor of torch."""
+        names = self._strided_names.get(source)
+        if names is None:
+            names = {name for name in self.outline.assigned if self._is_assigned_strided(name, source)}
+            self._strided_names[source] = names
+        return bool(names) and not names.isdisjoint(self.outline.mentions(entry))
 
-    def _is_assigned_strided(self, name: str) -> bool:
+    def _is_assigned_strided(self, name: str, source: str) -> bool:
         values = self.outline.assigned[name]
         value = values[0] if len(values) == 1 else None
         if value is None or isinstance(value, ast.Constant):
             return False
         text = self.outline.source.lines(value.lineno, value.end_lineno or value.lineno)
-        return "torch" in text and STRIDED.search(text) is not None
+        return "torch" in text and SOURCES[source].search(text) is not None
 
-    def _is_handed_strided(self, entry: Entry) -> bool:
-        """Whether a file that a name of the function is imported from makes strided tensors."""
+    def _is_handed_strided(self, entry: Entry, source: str) -> bool:
+        """Whether a file that a name of the function is imported from makes such tensors."""
         if self._imported is None:
             return False
         paths = [self.outline.imports[name] for name in self.words(entry) & self.outline.imports.keys()]
         for path in paths:
-            if path not in self._strided_imports:
+            if (path, source) not in self._strided_imports:
                 texts = self._imported(path)
-                self._strided_imports[path] = any(STRIDED.search(text) is not None for text in texts)
-        return any(self._strided_imports[path] for path in paths)
+                found = any(SOURCES[source].search(text) is not None for text in texts)
+                self._strided_imports[path, source] = found
+        return any(self._strided_imports[path, source] for path in paths)

@@ -28,6 +28,8 @@ class Entry:
     """A class body's own names, as in `Outline.assigned`."""
     sinks: list[int] = field(default_factory=list)
     """Lines that hold a sink word, those of inner entries left out; filled by `Outline.mark_sinks`."""
+    sources: set[str] = field(default_factory=set)
+    """The kinds of tensors that these sink words ask for (see `gate`)."""
 
     @property
     def is_class(self) -> bool:

@@ -51,6 +51,8 @@ class Sinks(NamedTuple):
     """What finds their companions; None: they need none."""
     occasion: Occasion | None
     """The closer look at a function's text that they ask for."""
+    source: str
+    """The kind of tensor without which there is nothing to report; empty: any that is not packed."""
 
     def may_stand_among(self, words: frozenset[str]) -> bool:
         """A first test on the words of a text (`words_in`), many times faster than the pattern."""
@@ -60,20 +62,22 @@ class Sinks(NamedTuple):
 @lru_cache(maxsize=64)
 def by_condition(words: frozenset[str]) -> tuple[Sinks, ...]:
     """The words, grouped by the condition under which they count (and by kind, so that each pattern starts alike)."""
-    groups: dict[tuple[str, str, str], set[str]] = {}
+    groups: dict[tuple[str, str, str, str], set[str]] = {}
     for word in words:
-        rest, _, occasion = word.partition(" if ")
+        rest, _, source = word.partition(" of ")
+        rest, _, occasion = rest.partition(" if ")
         head, _, companions = rest.partition(" with ")
         kind = "mark" if not re.search(r"\w", head) else "attribute" if head.startswith(".") else "name"
-        groups.setdefault((companions, occasion, kind), set()).add(head)
+        groups.setdefault((companions, occasion, source, kind), set()).add(head)
     return tuple(
         Sinks(
             frozenset() if kind == "mark" else frozenset(word.strip(".( ") for word in heads),
             sink_pattern(frozenset(heads)),
             sink_pattern(frozenset(companions.split())) if companions else None,
             OCCASIONS[occasion] if occasion else None,
+            source,
         )
-        for (companions, occasion, kind), heads in sorted(groups.items())
+        for (companions, occasion, source, kind), heads in sorted(groups.items())
     )
 
 
@@ -83,7 +87,8 @@ def gate(text: str, words: Iterable[str]) -> bool:
     A word is a name; with a dot in front only an attribute counts, with `(` behind only a call. White space
     around the dot and before the parenthesis is allowed for. A word without letters (`+=`) counts as it stands.
     "word with a b c" counts where one of the companions a, b and c stands in the same function; "word if looped", or
-    "word with a b c if looped", only in functions of which that holds (see `occasions`).
+    "word with a b c if looped", only in functions of which that holds (see `occasions`). "... of shared" names the kind
+    of tensor that must reach it (see `interp.roots.SOURCES`), which is no matter of the gate.
     """
     present = words_in(text)
     return any(

@@ -18,7 +18,31 @@ _BINDS = re.compile(r"\s*(?:(?:async\s+)?for\s+)?([\w\s.,()*\[\]]+?)\s*(?:(?::[^
 _WALRUS = re.compile(r"([^\W\d]\w*)\s*:=")
 _TARGET = re.compile(r"\s*([^\W\d][\w.]*)\s*(?:\[.*)?")
 _OUT = re.compile(r"out\s*=\s*([^\W\d][\w.]*)")
+_DECLARED = re.compile(r"\s*(?:(?:async\s+)?def\b.*|(?:\*{0,2}\w+\s*,\s*)*\*{0,2}\w+\s*:[^\[]*\[.*)")
 _ARGUMENT = re.compile(r"\s*([^\W\d][\w.]*)\s*[,)]")
+_METHOD = re.compile(r"\.\s*([^\W\d]\w*)\s*$")
+_BRACKETS = re.compile(r"[()\[\]{}]")
+_PARTS = re.compile(r"[()\[\]{},:]|[^()\[\]{},:]+")
+_PLAIN = re.compile(r"\s*(?:[-+]?\s*\d*|\.\.\.|None|True|False|[rbfu]*\"[^\"]*\"|[rbfu]*'[^']*')\s*")
+_HEADS = (
+    "if ",
+    "elif ",
+    "while ",
+    "for ",
+    "async ",
+    "with ",
+    "try",
+    "except",
+    "else",
+    "assert ",
+    "def ",
+    ")",
+    "]",
+    "}",
+    "@",
+)
+_LEAVES = re.compile(r"\b(?:return|yield|break|continue|except|finally)\b")
+_ASKED = "shape|size|dim|numel|ndim|dtype|device|stride|is_contiguous|data_ptr|requires_grad"
 NEAR = 4
 """Lines of one comprehension before and behind its `for`."""
 MAX_LINES = 12
@@ -57,48 +81,139 @@ def looped(text: str, heads: re.Pattern[str], companions: re.Pattern[str] | None
 
 
 def made(text: str, heads: re.Pattern[str], companions: re.Pattern[str] | None) -> bool:
-    """Whether a method that is a sink word is called on what a companion made, directly or through a name."""
+    """Whether a method that is a sink word is called on what a companion made, directly or through a name, and what it
+    writes may be lost."""
     if companions is None:
         return True
     names: set[str] | None = None
     for match in heads.finditer(text):
-        before = text[max(match.start() - MAX_CHAIN, 0) : match.start()].rstrip()
-        receiver = _NAME.search(before)
-        if receiver is None:
-            line = before[before.rfind("\n") + 1 :]
-            chain = line if sum(map(line.count, "([")) >= sum(map(line.count, ")]")) else before
-            if companions.search(chain + ".") is not None:
-                return True
-            continue
-        name = receiver[1]
+        name = _receiver(text, match.start(), companions)
         if name == "init":
             argument = _ARGUMENT.match(text, match.end())
-            if argument is None:
-                return True
-            name = argument[1].rpartition(".")[2]
+            name = argument[1].rpartition(".")[2] if argument is not None else None
+        if name is None:
+            return True
         names = _names_of(text, companions) if names is None else names
-        if name in names:
+        if name in names and not read_after(text, match.end(), name):
             return True
     return False
 
 
+def _receiver(text: str, end: int, companions: re.Pattern[str]) -> str | None:
+    """The name at the start of a chain of subscripts and in-place calls that ends at an offset, empty where it starts
+    otherwise; None where a companion stands in the chain, or it is too long to tell."""
+    first = max(end - MAX_CHAIN, 0)
+    own = True
+    while end > first:
+        before = text[first:end].rstrip()
+        if before.endswith("]"):
+            start = _opening(before)
+            if start is None or _may_copy(before[start + 1 : -1], text):
+                return None
+        elif before.endswith(")"):
+            start = _opening(before)
+            method = _METHOD.search(before[:start]) if start is not None else None
+            if method is None:
+                return None if companions.search(before) is not None else ""
+            if companions.search(f".{method[1]} ") is not None:
+                return None
+            own = own and method[1].endswith("_")
+            start = method.start()
+        else:
+            name = _NAME.search(before)
+            return name[1] if name is not None and own else ""
+        end = first + start
+    return None
+
+
+def _opening(text: str) -> int | None:
+    """Where the bracket opens that the last character closes."""
+    depth = 0
+    for match in _BRACKETS.finditer(text[::-1]):
+        depth += 1 if match[0] in ")]}" else -1
+        if depth == 0:
+            return len(text) - match.end()
+    return None
+
+
+def _is_copying_index(text: str, end: int) -> bool:
+    """Whether the subscript whose bracket closes at an offset may copy."""
+    before = text[max(end - MAX_CHAIN, 0) : end + 1]
+    start = _opening(before)
+    return start is None or _may_copy(before[start + 1 : -1], text)
+
+
+def _may_copy(index: str, text: str) -> bool:
+    """Whether indexing so may copy, in a function with this text: numbers, slices and keys of dictionaries do not."""
+    depth = 0
+    items = [""]
+    for mark in _PARTS.findall(index):
+        depth += (mark in "([{") - (mark in ")]}")
+        if mark == "," and not depth:
+            items.append("")
+        elif depth or mark not in ")]}":
+            items[-1] += mark if not depth or mark != ":" else " "
+    return any(":" not in item and not _PLAIN.fullmatch(item) and not _counts(item.strip(), text) for item in items)
+
+
+def _counts(name: str, text: str) -> bool:
+    """Whether a loop of the function counts with this name."""
+    return (
+        name.isidentifier() and re.search(rf"\bfor\s+\(?{name}\b[^\n]*?\bin\s+(?:enumerate|range)\b", text) is not None
+    )
+
+
 def written(text: str, heads: re.Pattern[str], companions: re.Pattern[str] | None) -> bool:
-    """Whether what a sink word makes is assigned into (`x.reshape(-1)[0] = 1`), directly or through a name."""
+    """Whether what a sink word makes is assigned into (`x.reshape(-1)[0] = 1`), directly or through a name,
+    and that may be lost."""
     if companions is None:
         return True
     names: set[str] | None = None
     for match in companions.finditer(text):
         start = text.rfind("\n", 0, match.start()) + 1
         target = text[start : match.end() - 1].rstrip("+-*/|&")
+        if _DECLARED.fullmatch(target):
+            continue  # `x: Optional[Tensor] = None`
         if heads.search(target):
             return True
         found = _OUT.match(text, match.start()) or _TARGET.fullmatch(target)
         if found is None:
             return True
         names = _names_of(text, heads) if names is None else names
-        if found[1].rpartition(".")[2] in names:
+        name = found[1].rpartition(".")[2]
+        if name in names and not read_after(text, match.end(), name):
             return True
     return False
+
+
+def read_after(text: str, offset: int, name: str) -> bool:
+    """Whether what a name holds at an offset of a function's text is surely read afterwards: the next statements of the
+    function's own block do so, and nothing in between leads elsewhere."""
+    lines = text[: text.find("\n", offset) + 1].splitlines()
+    rest = text[text.find("\n", offset) + 1 :] if lines else ""
+    head = _indent(text)
+    block = min((i for line in text.split("\n")[1:] if line.strip() and (i := _indent(line)) > head), default=0)
+    level = _indent(lines[-1]) if lines else 0
+    for line in reversed(lines):
+        if line.strip() and _indent(line) < level and line.lstrip()[0] not in ")]}":
+            level = _indent(line)
+            if line.lstrip().startswith(("for ", "while ", "async ")):
+                return False
+    bound = re.compile(
+        rf"\b{name}\s*(?:,[^\n=]*)?(?::[^\n=]*)?=(?!=)|\b(?:for|as|del|global)\b[^\n]*\b{name}\b|\b{name}\s*:="
+    )
+    read = re.compile(rf"(?<![.\w]){name}\b(?!\s*[\[=,:]|\s*\.\s*(?:{_ASKED})\b|\s*\.\s*\w+_\()")
+    for line in rest.split("\n"):
+        own = line.strip() and _indent(line) == block
+        if own and not line.lstrip().startswith(_HEADS) and read.search(line.partition(" = ")[2] or line) is not None:
+            return True
+        if bound.search(line) is not None or _LEAVES.search(line) is not None:
+            return False
+    return False
+
+
+def _indent(line: str) -> int:
+    return len(line) - len(line.lstrip(" \t"))
 
 
 def _names_of(text: str, makers: re.Pattern[str]) -> set[str]:
@@ -107,6 +222,8 @@ def _names_of(text: str, makers: re.Pattern[str]) -> set[str]:
     last = -1
     for match in makers.finditer(text):
         start = text.rfind("\n", 0, match.start()) + 1
+        if match[0].startswith("]") and not _is_copying_index(text, match.start()):
+            continue
         if start != last:
             last = start
             names.update(_bound(text, start))

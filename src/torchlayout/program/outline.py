@@ -22,7 +22,9 @@ from torchlayout.program.scan import Scan
 from torchlayout.program.source import Source
 
 _MENTION = re.compile(r"[^\W\d]\w*")
-_REMARK = re.compile(r"^[ \t]*#.*\n", re.MULTILINE)
+_STRINGS = r"""("{3}[\s\S]*?"{3}|'{3}[\s\S]*?'{3}|"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*')"""
+_REMARK = re.compile(rf"^[ \t]*#.*\n|[ \t]*#.*|{_STRINGS}", re.MULTILINE)
+"""Comments, and as a group strings, in which a # begins none."""
 _CALLED = re.compile(r"\b([^\W\d]\w*)\s*\(")
 
 
@@ -78,7 +80,7 @@ class Outline:
         self._words = chosen
         self.module_sinks = []
         for entry in self.entries:
-            entry.sinks = []
+            entry.sinks, entry.sources = [], set()
         present = words_in(self.source.clean)
         for sinks in by_condition(chosen):
             if sinks.may_stand_among(present):
@@ -101,8 +103,13 @@ class Outline:
                 continue
             if owner not in counts:
                 counts[owner] = _counts(sinks, text if owner is None else self.code(owner))
-            if counts[owner]:
-                (self.module_sinks if owner is None else owner.sinks).append(line)
+            if not counts[owner]:
+                continue
+            if owner is None:
+                self.module_sinks.append(line)
+            else:
+                owner.sinks.append(line)
+                owner.sources.add(sinks.source)
 
     def targets(self) -> list[Entry]:
         """The outermost functions that hold a sink word, in order of their lines.
@@ -116,7 +123,7 @@ class Outline:
         return self.source.lines(entry.start, entry.end)
 
     def code(self, entry: Entry) -> str:
-        """The same without its docstring and without lines that hold only a comment."""
+        """The same without its docstring and without comments."""
         found = self._code.get(entry)
         if found is None:
             first = _docstring(entry.node)
@@ -126,7 +133,7 @@ class Outline:
             if first is not None and first.lineno > entry.node.lineno and alone:
                 found = self.source.lines(entry.start, first.lineno - 1) + self.source.lines(end + 1, entry.end)
             if "#" in found:
-                found = _REMARK.sub("", found)
+                found = _REMARK.sub(r"\1", found)
             self._code[entry] = found
         return found
 

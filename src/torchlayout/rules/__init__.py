@@ -98,8 +98,10 @@ def sink_words(codes: Iterable[str], text: str | None = None) -> frozenset[str]:
 def _words_of(codes: frozenset[str], texts: frozenset[str]) -> frozenset[str]:
     """The sink words of the rules with these codes, in a file that holds these texts."""
     rules = [BY_CODE[code] for code in codes]
-    beside = (words for rule in rules for held, words in rule.words_beside.items() if held in texts)
-    return frozenset(word for words in (*(rule.words for rule in rules), *beside) for word in words)
+    found = [(rule.source, word) for rule in rules for word in rule.words]
+    for rule in rules:
+        found += [(rule.source, w) for held, words in rule.words_beside.items() if held in texts for w in words]
+    return frozenset(f"{word} of {source}" if source else word for source, word in found)
 
 
 def _counts_in(text: str, rule: Rule) -> bool:

@@ -69,6 +69,8 @@ class Rule:
     """Sink words that count in files that hold a text, by that text."""
     beside: ClassVar[tuple[str, ...]] = ()
     """Words of which one must stand in the file too, for the sink words to count; none: they always count."""
+    source: ClassVar[str] = ""
+    """The kind of tensor without which it has nothing to report: a key of `interp.roots.SOURCES`."""
     fixable: ClassVar[bool] = False
     invalid: ClassVar[Sequence[Example]] = ()
     valid: ClassVar[Sequence[Example]] = ()

@@ -62,6 +62,7 @@ class NegativeStride(Rule):
     beside = (
         "::-", "np.flip", "np.rot90", "numpy.flip", "numpy.rot90", "from numpy import", "import flip", "import rot90",
     )  # fmt: skip
+    source = "reversed"
     fixable = True
     invalid = (
         Example(

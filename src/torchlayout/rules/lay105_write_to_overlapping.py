@@ -68,6 +68,7 @@ class WriteToOverlapping(Rule):
     words = (*ARITHMETIC, *(f"{word} with {ASSIGNING} out= {' '.join(IN_PLACE_WORDS)}" for word in SHARING))
     words_beside = dict.fromkeys(BY_FLAG, SHARING)
     beside = ("expand", "broadcast", "as_strided", "unfold", "meshgrid")
+    source = "shared"
     fixable = True
     invalid = (
         Example(

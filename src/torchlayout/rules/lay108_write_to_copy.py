@@ -65,6 +65,7 @@ class WriteToCopy(Rule):
         *(f"{word} with {ASSIGNING} out= if written" for word in (".reshape(", ".flatten(", ".ravel(", ".contiguous(")),
         *(f"{word}( with .reshape .flatten .ravel .contiguous .to .float ]" for word in WRITTEN),
     )
+    source = "copied"
     invalid = (
         Example(
             """\
