@@ -249,7 +249,12 @@ def test_a_reader_that_stops_early_is_no_trouble(folder: Path) -> None:
 def test_watch_checks_again_and_ends_with_ctrl_c(folder: Path) -> None:
     (folder / "a.py").write_text("def f(:\n")
     command = [sys.executable, "-m", "torchlayout", "check", ".", "--watch", "--no-cache", "--output-format=json"]
-    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as process:
+    with (
+        subprocess.Popen(
+            command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, preexec_fn=_heed_ctrl_c
+        ) as process,
+        _killed_on_failure(process),
+    ):
         assert process.stderr is not None
         _read_until(process.stderr, "waiting for changes")
         with _writing(folder / "a.py", "def f(): pass\n"):
@@ -262,6 +267,21 @@ def test_watch_checks_again_and_ends_with_ctrl_c(folder: Path) -> None:
         rest = process.stderr.read()
     assert "interrupted" in rest
     assert process.returncode == 130
+
+
+def _heed_ctrl_c() -> None:
+    """A shell starts what runs in its background so that it ignores Ctrl-C, and that is inherited."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
+@contextmanager
+def _killed_on_failure(process: subprocess.Popen[str]) -> Iterator[None]:
+    """So that nobody waits for it."""
+    try:
+        yield
+    except BaseException:
+        process.kill()
+        raise
 
 
 @contextmanager

@@ -140,3 +140,61 @@ def test_a_module_calls_its_own_functions(text: str, line: int | None) -> None:
 )
 def test_what_turns_tensors_is_known_by_name(body: str) -> None:
     assert [f.code for f in lint(f"import torch\ndef f():\n    {body}\n")[1]] == ["LAY101"]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("class A(nn.Module):\n    def flat(self):\n        return self.w.view(-1)\n", []),
+        ("class A(Base):\n    def flat(self):\n        return self.w.view(-1)\n", ["f"]),
+        ("class A:\n    def flat(self):\n        return self.w.view(-1)\n", ["f"]),
+        ("class B(nn.Module): pass\nclass A(B):\n    def flat(self):\n        return self.w.view(-1)\n", []),
+        ("class A(nn.Module):\n    def flat(self, n: int, s: tuple[int, ...] | None):\n        self.w.view(n)\n", []),
+        ("class A(nn.Module):\n    def flat(self, n: Optional[Tensor]):\n        self.w.view(n)\n", ["f"]),
+        ("class A(nn.Module):\n    def flat(self, n: 'Tensor'):\n        self.w.view(n)\n", ["f"]),
+        ("class A(nn.Module):\n    def flat(self, n):\n        self.w.view(n)\n", ["f"]),
+        ("class A(nn.Module):\n    def flat(self, *n: int):\n        self.w.view(n)\n", ["f"]),
+        ("class A(nn.Module):\n    @staticmethod\n    def flat(w):\n        w.view(-1)\n", ["f"]),
+        ("class A(nn.Module):\n    def flat(self):\n        self.w.contiguous()\n", ["g"]),
+        (
+            "class A(nn.Module):\n    def put(self, w):\n        self.w = w\n"
+            "    def flat(self):\n        self.w.view(-1)\n",
+            ["f"],
+        ),
+    ],
+)
+def test_what_takes_no_tensors_is_alike_to_all_who_call_it_once(text: str, expected: list[str]) -> None:
+    once = "def f(a, x):\n    return a.flat(x.t())\n"
+    often = "def g(a, x):\n    for i in x:\n        a.flat(x.t())\n"
+    assert [name for name in roots(text + once + often)[0] if name in expected] == expected
+    assert ("f" in roots(text + once)[0]) == ("f" in expected)
+
+
+@pytest.mark.parametrize(
+    ("words", "line", "expected"),
+    [
+        (["tensor( of reversed"], "torch.tensor(x[::-1])", True),
+        (["tensor( of reversed"], "torch.tensor(x[:, 1:].t())", False),
+        ([".add_( of shared"], "x.expand(3, 4).add_(1)", True),
+        ([".add_( of shared"], "x.t().add_(expand)", False),
+        ([".add_( of copied"], "x[x > 1].add_(1)", True),
+        ([".add_( of copied"], "x[0].add_(1)", False),
+        ([".add_( of copied"], "x.t().add_(1)", True),
+        ([".add_( of shared", ".view("], "x.t().view(-1).add_(1)", True),
+    ],
+)
+def test_each_rule_asks_for_tensors_of_its_kind(words: list[str], line: str, expected: bool) -> None:
+    unit = Unit("x", f"def f(x):\n    {line}\n")
+    unit.mark_sinks(words)
+    assert bool(telling(Calls(unit.outline), unit.outline.targets())) is expected
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [("x.expand(3, 4)", ["f", "g"]), ("x.t()", ["f"]), ("torch.zeros(3)", ["f", "g"]), ("x", [])],
+)
+def test_callers_are_run_for_what_the_rule_asks_for(given: str, expected: list[str]) -> None:
+    text = "def write(x):\n    x.add_(1)\ndef flat(x):\n    x.view(-1)\n"
+    unit = Unit("x", f"{text}def g(x):\n    write({given})\ndef f(x):\n    flat({given})\n")
+    unit.mark_sinks([".add_( of shared", ".view("])
+    assert [entry.name for entry in callers(Calls(unit.outline), unit.outline.targets())] == expected

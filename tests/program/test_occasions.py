@@ -10,6 +10,7 @@ from torchlayout.program.unit import Unit
 
 LOOPED = [".reshape( with for while map if looped"]
 MADE = [".zero_( with .reshape .to ]. if made"]
+SPREAD = [".expand( with ]= += .add_( if spread"]
 WRITTEN = [".reshape( with ]= += out= if written"]
 
 
@@ -34,6 +35,9 @@ def counts(body: str, words: list[str], head: str = "def f(x, y):") -> bool:
         ("return [\n    a.reshape(1)\n    for a in y\n]", True),
         ("return list(map(lambda a: a.reshape(1), y))", True),
         ("for a in (\n    y\n):\n    a.reshape(1)", True),
+        ("for a in y:  # each\n    pass\nz = y\nz = y\nx.reshape(1)", False),
+        ("x.reshape(1)  # for all", False),
+        ('z = \'#\' + """\n# """\nfor a in y:\n    a.reshape(1)', True),
     ],
 )
 def test_in_a_loop(body: str, expected: bool) -> None:
@@ -64,10 +68,87 @@ def test_functions_that_serve_single_items() -> None:
         ("z = x.to(y)\nnn.init.zero_(x)", False),
         ("z = x.to(y)\ntorch.ones(3).zero_()", False),
         ("x.zero_()", False),
+        ("z = x.to(y)\nz.sub_(1).zero_()", True),
+        ("z = x.to(y)\nz[0].zero_()", True),
+        ("x.to(y)[0].zero_()", True),
+        ("z = x.to(y)\nz.add(1).zero_()", False),
     ],
 )
 def test_called_on_what_was_made(body: str, expected: bool) -> None:
     assert counts(body, MADE) is expected
+
+
+@pytest.mark.parametrize(
+    ("index", "expected"),
+    [
+        ("y", True),
+        ("y, 0", True),
+        ("[0, 1]", True),
+        ("0][y > 1", True),
+        ("x[0]", True),
+        ("i", False),
+        ("i, 0", False),
+        ("0", False),
+        ("-1", False),
+        ("..., None, 1:", False),
+        ("i : i + y.size(0), :", False),
+        ("'a'", False),
+        ("'a'][0", False),
+    ],
+)
+def test_an_index_that_may_copy(index: str, expected: bool) -> None:
+    assert counts(f"for i in range(3):\n    x[{index}].zero_()", MADE) is expected
+
+
+@pytest.mark.parametrize(
+    ("after", "lost"),
+    [
+        ("z.zero_()\nreturn z", False),
+        ("z.zero_()\na = y + z", False),
+        ("if y:\n    z.zero_()\nreturn z", False),
+        ("if y:\n    z.zero_()\nelse:\n    z = y\nreturn z", False),
+        ("if y:\n    z.zero_()\nelif x:\n    return y\nelse:\n    return x\nreturn z", False),
+        ("for a in y:\n    z = a.to(y)\n    z.zero_()\n    g(z)", False),
+        ("with y:\n    z.zero_(\n        1\n    )\n    g(\n        z\n    )\nreturn z.sum()", False),
+        ("z.zero_()", True),
+        ("for a in y:\n    z = a.reshape(1)\n    z.zero_()\nreturn z", True),
+        ("z.zero_()\nif y:\n    return y\nreturn z", True),
+        ("z.zero_()\nif y:\n    return z", True),
+        ("z.zero_()\nz = y\nreturn z", True),
+        ("z.zero_()\nfor z in y:\n    g(z)\nreturn z", True),
+        ("z.zero_()\nreturn z.shape", True),
+        ("z.zero_()\nreturn y.z", True),
+        ("z.zero_()\nz[0] = 1", True),
+    ],
+)
+def test_a_write_is_lost_unless_what_is_written_to_is_read_afterwards(after: str, lost: bool) -> None:
+    assert counts(f"z = x.reshape(1)\n{after}", MADE) is lost
+    assert counts(f"z = x.reshape(1)\n{after}".replace("z.zero_(", "z[0] = (", 1), WRITTEN) is lost
+
+
+@pytest.mark.parametrize(
+    ("body", "expected"),
+    [
+        ("x.expand(3).add_(1)", True),
+        ("x.t().expand(3)[0].add_(1)", True),
+        ("z = x.expand(3)\nz += 1", True),
+        ("z = x.expand(3)\na = g(z)\nb = a.t()\nb[0] = 1", True),
+        ("z = []\nz.append(x.expand(3))\nz[0].add_(1)", True),
+        ("z = x.expand(3)\nfor a in z:\n    a.add_(1)", True),
+        ("z = x.expand(3)\ny.add_(z)", False),
+        ("y.add_(x.expand(3))", False),
+        ("z = x.expand(3)\nn = z.shape\nn += 1", False),
+        ("z: list[int] = x.expand(3)", False),
+    ],
+)
+def test_a_write_may_reach_what_is_made(body: str, expected: bool) -> None:
+    assert counts(body, SPREAD) is expected
+
+
+def test_long_functions_are_not_looked_at_closely() -> None:
+    body = "z = x.expand(3)\n" + "y = 1\n" * 5_000 + "y += 1"
+    assert counts(body, SPREAD)
+    assert not counts(body.replace("y = 1\n", "", 4_990), SPREAD)
 
 
 @pytest.mark.parametrize(
@@ -82,6 +163,7 @@ def test_called_on_what_was_made(body: str, expected: bool) -> None:
         ("z = x.reshape(1)\ny += 1", False),
         ("z = x.reshape(1)\ntorch.add(x, y, out=y)", False),
         ("return x.reshape(1)", False),
+        ("z: list[int] = []\nreturn x.reshape(1)", False),
     ],
 )
 def test_what_is_made_is_assigned_into(body: str, expected: bool) -> None:

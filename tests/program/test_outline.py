@@ -250,12 +250,13 @@ def test_mentions() -> None:
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        ('def f(a):\n    """Doc b."""\n    # c\n    return d  # e\n', {"def", "f", "a", "return", "d", "e"}),
+        ('def f(a):\n    """Doc b."""\n    # c\n    return d  # e\n', {"def", "f", "a", "return", "d"}),
         ('def f():\n    """Doc b."""; c()\n', {"def", "f", "Doc", "b", "c"}),
         ("def f():\n    b.c('d')\n", {"def", "f", "b", "c", "d"}),
+        ("def f():\n    b('# c', '\\'# d', 1)  # e 'f\n", {"def", "f", "b", "c", "d"}),
     ],
 )
-def test_docstrings_and_lines_of_comment_mention_nothing(text: str, expected: set[str]) -> None:
+def test_docstrings_and_comments_mention_nothing(text: str, expected: set[str]) -> None:
     found = outline(text)
     assert found.mentions(found.entries[0]) == expected
 

@@ -6,15 +6,12 @@ if one that may run mentions its name; a class's special methods and `forward`, 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 
-from torchlayout.interp.roots import Calls
+from torchlayout.interp.roots import SETS, Calls
 from torchlayout.program.outline import Entry
 from torchlayout.program.slicing import computes_names
 from torchlayout.program.unit import Unit
-
-_SETS = re.compile(r"\.([^\W\d]\w*)\s*(?:\[[^\n=]*\]\s*)?(?::[^=\n]+)?(?:[-+*/|&]|//|\*\*)?=(?!=)")
 
 
 def mark_needed(unit: Unit, calls: Calls, roots: Iterable[Entry]) -> None:
@@ -48,7 +45,7 @@ class _Reach:
     def _writes(self, method: Entry) -> bool:
         if method in self.found or method.is_class or method.name == "__init__":
             return False
-        return any(name in self.words for name in _SETS.findall(self.outline.code(method)))
+        return any(name in self.words for name in SETS.findall(self.outline.code(method)))
 
     def _follow(self, pending: list[Entry]) -> None:
         while pending:

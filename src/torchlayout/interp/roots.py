@@ -50,6 +50,14 @@ copies to write into, which indexing with more than numbers and slices makes of 
 ALWAYS = re.compile(r"contiguous|reveal_layout")
 """Words of what is reported on packed tensors too."""
 
+SETS = re.compile(r"\.([^\W\d]\w*)\s*(?:\[[^\n=]*\]\s*)?(?::[^=\n]+)?(?:[-+*/|&]|//|\*\*)?=(?!=)")
+"""An attribute that is set."""
+LOOP = re.compile(r"\b(?:for|while)\b")
+PLAIN_TYPES = frozenset({
+    "int", "float", "bool", "str", "bytes", "list", "tuple", "dict", "set", "List", "Tuple", "Dict", "Set", "Sequence",
+    "Optional", "Union", "Literal", "Final",
+})  # fmt: skip
+
 MAX_HOPS = 3
 """Calls between a function and the one with the sink word that it hands something to."""
 FORWARDS = ("forward", "__call__")
@@ -75,6 +83,8 @@ def sources(entry: Entry) -> frozenset[str]:
 def callers(calls: Calls, targets: list[Entry]) -> list[Entry]:
     """Functions that call a target, directly or through others, and may hand it a strided tensor.
 
+    One that takes no tensors is alike to all who call it, but for the loops around the call.
+
     The last in the file comes first: what stands later calls what stands before, so that most of the others are
     then seen from their own callers and need no second look.
     """
@@ -83,7 +93,12 @@ def callers(calls: Calls, targets: list[Entry]) -> list[Entry]:
     pending = [(target, 1, asked) for target, asked in wanted.items()]
     seen = dict(wanted)
     for callee, hops, asked in pending:
+        alike = not takes_tensors(callee, calls)
+        if alike and "contiguous" not in calls.outline.text(callee):
+            continue
         for caller in calls.callers(callee):
+            if alike and not LOOP.search(calls.outline.code(caller)):
+                continue
             new = asked - seen.get(caller, frozenset())
             if not new:
                 continue
@@ -93,6 +108,31 @@ def callers(calls: Calls, targets: list[Entry]) -> list[Entry]:
             if caller not in wanted and any(calls.may_hand_over(caller, callee, source) for source in new):
                 found.add(caller)
     return sorted(found, key=lambda entry: -entry.start)
+
+
+def takes_tensors(entry: Entry, calls: Calls) -> bool:
+    """Whether what a function meets may depend on its caller: by its parameters, or by its object, unless that is a
+    module in which only `__init__`, which is read anyway, sets what the function reads."""
+    arguments = entry.node.args  # type: ignore[union-attr]
+    named = [*arguments.posonlyargs, *arguments.args]
+    if entry.is_method and entry.parent is not None:
+        if not named or not calls.is_module(entry.parent) or calls.is_set(entry.parent, calls.outline.mentions(entry)):
+            return True
+        named = named[not _is_decorated(entry, "staticmethod") :]
+    if arguments.vararg is not None or arguments.kwarg is not None:
+        return True
+    return not all(map(_is_plain, (*named, *arguments.kwonlyargs)))
+
+
+def _is_plain(parameter: ast.arg) -> bool:
+    """Whether its annotation names nothing but numbers, texts and collections of such."""
+    if parameter.annotation is None:
+        return False
+    named = [node.id for node in ast.walk(parameter.annotation) if isinstance(node, ast.Name)]
+    within = any(
+        isinstance(node, ast.Constant) and node.value not in (None, ...) for node in ast.walk(parameter.annotation)
+    )
+    return not within and PLAIN_TYPES.issuperset(named)
 
 
 def is_handed_over(name: str, defined: int, unit: Unit) -> bool:
@@ -228,6 +268,22 @@ class Calls:
             for other in self._helpers(caller)
             if other is not callee and (calls or other.name not in FORWARDS)
         )
+
+    def is_module(self, cls: Entry) -> bool:
+        """Whether a class derives from one named like `nn.Module`, as far as this file tells."""
+        return any(
+            name.endswith("Module")
+            or any(o is not cls and o.start < cls.start and self.is_module(o) for o in self.classes.get(name, ()))
+            for name in (base for base in cls.bases if base is not None)
+        )
+
+    def is_set(self, cls: Entry, names: frozenset[str]) -> bool:
+        """Whether a method of a class but `__init__` sets one of these attributes."""
+        others = [child for child in cls.children if not child.is_class and child.name != "__init__"]
+        if any(not names.isdisjoint(SETS.findall(self.outline.code(child))) for child in others):
+            return True
+        bases = (o for name in cls.bases for o in self.classes.get(name or "", ()))
+        return any(base.start < cls.start and self.is_set(base, names) for base in bases)
 
     def is_strided_around(self, entry: Entry, source: str) -> bool:
         """Whether a helper of the function, or the `__init__` of its class, makes tensors of a kind."""

@@ -20,6 +20,7 @@ _TARGET = re.compile(r"\s*([^\W\d][\w.]*)\s*(?:\[.*)?")
 _OUT = re.compile(r"out\s*=\s*([^\W\d][\w.]*)")
 _DECLARED = re.compile(r"\s*(?:(?:async\s+)?def\b.*|(?:\*{0,2}\w+\s*,\s*)*\*{0,2}\w+\s*:[^\[]*\[.*)")
 _ARGUMENT = re.compile(r"\s*([^\W\d][\w.]*)\s*[,)]")
+_FILLS = re.compile(r"([^\W\d]\w*)\s*\.\s*(?:append|extend|insert|add|update|setdefault)\s*\(")
 _METHOD = re.compile(r"\.\s*([^\W\d]\w*)\s*$")
 _BRACKETS = re.compile(r"[()\[\]{}]")
 _PARTS = re.compile(r"[()\[\]{},:]|[^()\[\]{},:]+")
@@ -41,8 +42,11 @@ _HEADS = (
     "}",
     "@",
 )
+_OTHERWISE = ("else", "elif", "except")
 _LEAVES = re.compile(r"\b(?:return|yield|break|continue|except|finally)\b")
 _ASKED = "shape|size|dim|numel|ndim|dtype|device|stride|is_contiguous|data_ptr|requires_grad"
+MAX_TEXT = 20_000
+"""Characters of a function that is looked at more closely."""
 NEAR = 4
 """Lines of one comprehension before and behind its `for`."""
 MAX_LINES = 12
@@ -83,7 +87,7 @@ def looped(text: str, heads: re.Pattern[str], companions: re.Pattern[str] | None
 def made(text: str, heads: re.Pattern[str], companions: re.Pattern[str] | None) -> bool:
     """Whether a method that is a sink word is called on what a companion made, directly or through a name, and what it
     writes may be lost."""
-    if companions is None:
+    if companions is None or len(text) > MAX_TEXT:
         return True
     names: set[str] | None = None
     for match in heads.finditer(text):
@@ -115,7 +119,7 @@ def _receiver(text: str, end: int, companions: re.Pattern[str]) -> str | None:
             method = _METHOD.search(before[:start]) if start is not None else None
             if method is None:
                 return None if companions.search(before) is not None else ""
-            if companions.search(f".{method[1]} ") is not None:
+            if companions.search(f".{method[1]}(") is not None:
                 return None
             own = own and method[1].endswith("_")
             start = method.start()
@@ -166,7 +170,7 @@ def _counts(name: str, text: str) -> bool:
 def written(text: str, heads: re.Pattern[str], companions: re.Pattern[str] | None) -> bool:
     """Whether what a sink word makes is assigned into (`x.reshape(-1)[0] = 1`), directly or through a name,
     and that may be lost."""
-    if companions is None:
+    if companions is None or len(text) > MAX_TEXT:
         return True
     names: set[str] | None = None
     for match in companions.finditer(text):
@@ -187,33 +191,45 @@ def written(text: str, heads: re.Pattern[str], companions: re.Pattern[str] | Non
 
 
 def read_after(text: str, offset: int, name: str) -> bool:
-    """Whether what a name holds at an offset of a function's text is surely read afterwards: the next statements of the
-    function's own block do so, and nothing in between leads elsewhere."""
-    lines = text[: text.find("\n", offset) + 1].splitlines()
-    rest = text[text.find("\n", offset) + 1 :] if lines else ""
-    head = _indent(text)
-    block = min((i for line in text.split("\n")[1:] if line.strip() and (i := _indent(line)) > head), default=0)
-    level = _indent(lines[-1]) if lines else 0
-    for line in reversed(lines):
-        if line.strip() and _indent(line) < level and line.lstrip()[0] not in ")]}":
-            level = _indent(line)
-            if line.lstrip().startswith(("for ", "while ", "async ")):
+    """Whether what a name holds at an offset of a function's text is surely read afterwards, by a statement of the same
+    block or of one around it, before the name is bound anew or something leads elsewhere."""
+    end = text.find("\n", offset) + 1
+    level, loops = _blocks_around(text[:end])
+    read = re.compile(rf"(?<![.\w]){name}\b(?!\s*[\[=,:]|\s*\.\s*(?:{_ASKED}|\w+_\())")
+    bound = re.compile(rf"\b{name}\s*(?:[,:][^\n=]*)?:?=(?!=)|\b(?:for|as|del|global)\b[^\n]*\b{name}\b")
+    passing = False  # a branch that is not the one taken
+    for line in text[end:].split("\n") if end else ():
+        body = line.lstrip(" \t")
+        if not body or body[0] in ")]}":
+            continue
+        indent = len(line) - len(body)
+        if indent <= level:
+            passing = (passing or indent < level) and body.startswith(_OTHERWISE)
+            level = indent
+            if any(indent <= loop for loop in loops):
                 return False
-    bound = re.compile(
-        rf"\b{name}\s*(?:,[^\n=]*)?(?::[^\n=]*)?=(?!=)|\b(?:for|as|del|global)\b[^\n]*\b{name}\b|\b{name}\s*:="
-    )
-    read = re.compile(rf"(?<![.\w]){name}\b(?!\s*[\[=,:]|\s*\.\s*(?:{_ASKED})\b|\s*\.\s*\w+_\()")
-    for line in rest.split("\n"):
-        own = line.strip() and _indent(line) == block
-        if own and not line.lstrip().startswith(_HEADS) and read.search(line.partition(" = ")[2] or line) is not None:
-            return True
-        if bound.search(line) is not None or _LEAVES.search(line) is not None:
+            if not body.startswith(_HEADS) and read.search(body.partition(" = ")[2] or body) is not None:
+                return True
+        if not passing and (bound.search(line) is not None or _LEAVES.search(line) is not None):
             return False
     return False
 
 
-def _indent(line: str) -> int:
-    return len(line) - len(line.lstrip(" \t"))
+def _blocks_around(text: str) -> tuple[int, list[int]]:
+    """The indentation of the last line, and of the heads of the loops around it."""
+    level: int | None = None
+    first = 0
+    loops = []
+    for line in reversed(text.split("\n")):
+        body = line.lstrip(" \t")
+        indent = len(line) - len(body)
+        if not body or (level is not None and (indent >= level or body[0] in ")]}")):
+            continue
+        first = indent if level is None else first
+        level = indent
+        if body.startswith(("for ", "while ", "async ")):
+            loops.append(indent)
+    return first, loops
 
 
 def _names_of(text: str, makers: re.Pattern[str]) -> set[str]:
@@ -245,4 +261,46 @@ def _bound(text: str, start: int) -> Iterator[str]:
         start = text.rfind("\n", 0, start - 1) + 1
 
 
-OCCASIONS: dict[str, Occasion] = {"looped": looped, "made": made, "written": written}
+def spread(text: str, heads: re.Pattern[str], companions: re.Pattern[str] | None) -> bool:
+    """Whether a companion may write into what a sink word makes, or into what is made of that, as far as names tell."""
+    if companions is None or len(text) > MAX_TEXT:
+        return True
+    names = _closure(text, _names_of(text, heads) | _filled(text, heads))
+    for match in companions.finditer(text):
+        if match[0].startswith("."):
+            name = _receiver(text, match.start(), heads)
+            if name == "init":
+                argument = _ARGUMENT.match(text, match.end())
+                name = argument[1].rpartition(".")[2] if argument is not None else None
+            if name is None or name in names:
+                return True
+            continue
+        start = text.rfind("\n", 0, match.start()) + 1
+        target = text[start : match.end() - 1].rstrip("+-*/|&")
+        if _DECLARED.fullmatch(target):
+            continue
+        found = _OUT.match(text, match.start()) or _TARGET.fullmatch(target)
+        if heads.search(target) or found is None or found[1].rpartition(".")[2] in names:
+            return True
+    return False
+
+
+def _filled(text: str, makers: re.Pattern[str]) -> set[str]:
+    """The names of lists and the like that are given something in which one of the makers stands."""
+    return {
+        match[1] for match in _FILLS.finditer(text) if makers.search(text, match.end(), text.find("\n", match.end()))
+    }
+
+
+def _closure(text: str, names: set[str]) -> set[str]:
+    """The names, and those that are bound to something made of them."""
+    pending = set(names)
+    found = set(names)
+    while pending:
+        mention = re.compile(rf"\b(?:{'|'.join(sorted(pending))})\b(?!\s*\.\s*(?:{_ASKED})\b)")
+        pending = (_names_of(text, mention) | _filled(text, mention)) - found
+        found |= pending
+    return found
+
+
+OCCASIONS: dict[str, Occasion] = {"looped": looped, "made": made, "written": written, "spread": spread}
