@@ -157,8 +157,7 @@ def test_what_turns_tensors_is_known_by_name(body: str) -> None:
         ("class A(nn.Module):\n    @staticmethod\n    def flat(w):\n        w.view(-1)\n", ["f"]),
         ("class A(nn.Module):\n    def flat(self):\n        self.w.contiguous()\n", ["g"]),
         (
-            "class A(nn.Module):\n    def put(self, w):\n        self.w = w\n"
-            "    def flat(self):\n        self.w.view(-1)\n",
+            "class A(nn.Module):\n  def put(self, w):\n    self.w = w\n  def flat(self):\n    self.w.view(-1)\n",
             ["f"],
         ),
     ],

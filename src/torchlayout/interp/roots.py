@@ -11,6 +11,7 @@ from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator
 
 from torchlayout.interp.definitions import KEEPING_DECORATORS, KINDS
+from torchlayout.program.occasions import spread
 from torchlayout.program.outline import Entry, Outline, dotted
 from torchlayout.program.unit import Unit
 
@@ -28,6 +29,10 @@ _SLICE = (
 )
 STRIDED = re.compile(f"{_TURNING}|{_SLICE}")
 """Ways to make a tensor that is not packed."""
+
+_WRITES = re.compile(r"\.\s*\w+_\s*\(|\]\s*=(?!=)|[-+*/|&]=(?!=)|\bout\s*=|inplace\b")
+
+_TESTS = re.compile(r"\bisinstance\s*\([^()]*(?:\([^()]*\)[^()]*)?\)")
 
 KNOWN = re.compile(r"\b(?:torch|np|numpy)\.(?:randn?|randint|zeros|ones|empty|arange|full|eye|linspace|tensor)\(")
 """Ways to make a tensor of known sizes, which tells more than an unknown argument."""
@@ -71,7 +76,7 @@ def telling(calls: Calls, targets: list[Entry]) -> list[Entry]:
         entry
         for entry in targets
         if ALWAYS.search(calls.outline.code(entry))
-        or any(calls.is_strided(entry, source) or calls.is_strided_around(entry, source) for source in sources(entry))
+        or any(calls.may_meet(entry, source) for source in sorted(sources(entry)))
     ]
 
 
@@ -269,21 +274,47 @@ class Calls:
             if other is not callee and (calls or other.name not in FORWARDS)
         )
 
+    def _lineage(self, cls: Entry) -> dict[Entry, None]:
+        """A class and those that it derives from, directly or not, as far as names tell."""
+        found: dict[Entry, None] = {cls: None}
+        pending = [cls]
+        while pending:
+            for name in pending.pop().bases:
+                new = [base for base in self.classes.get(name or "", ()) if base not in found]
+                found.update(dict.fromkeys(new))
+                pending.extend(new)
+        return found
+
     def is_module(self, cls: Entry) -> bool:
         """Whether a class derives from one named like `nn.Module`, as far as this file tells."""
-        return any(
-            name.endswith("Module")
-            or any(o is not cls and o.start < cls.start and self.is_module(o) for o in self.classes.get(name, ()))
-            for name in (base for base in cls.bases if base is not None)
-        )
+        return any((name or "").endswith("Module") for known in self._lineage(cls) for name in known.bases)
 
     def is_set(self, cls: Entry, names: frozenset[str]) -> bool:
-        """Whether a method of a class but `__init__` sets one of these attributes."""
-        others = [child for child in cls.children if not child.is_class and child.name != "__init__"]
-        if any(not names.isdisjoint(SETS.findall(self.outline.code(child))) for child in others):
+        """Whether a method of a class, own or inherited, but `__init__` sets one of these attributes."""
+        methods = [child for known in self._lineage(cls) for child in known.children if not child.is_class]
+        texts = (self.outline.code(method) for method in methods if method.name != "__init__")
+        return any(not names.isdisjoint(SETS.findall(text)) for text in texts)
+
+    def _words_beside_tests(self, entry: Entry) -> frozenset[str]:
+        """Its words, without classes of which it only asks whether something is an object."""
+        code = self.outline.code(entry)
+        tests = " ".join(_TESTS.findall(code)) if "isinstance" in code else ""
+        asked = self.classes.keys() & set(re.findall(r"[^\W\d]\w*", tests))
+        if not asked:
+            return self.words(entry)
+        rest = _TESTS.sub("", code)
+        return self.words(entry) - {name for name in asked if re.search(rf"\b{name}\b", rest) is None}
+
+    def may_meet(self, entry: Entry, source: str) -> bool:
+        """Whether something of a kind may reach the sinks of a function that is run on its own."""
+        if self.is_strided_around(entry, source):
             return True
-        bases = (o for name in cls.bases for o in self.classes.get(name or "", ()))
-        return any(base.start < cls.start and self.is_set(base, names) for base in bases)
+        if source == "shared" and not (
+            self._uses_strided_name(entry, source) or self._is_handed_strided(entry, source)
+        ):
+            code = self.outline.code(entry)
+            return SOURCES[source].search(code) is not None and spread(code, SOURCES[source], _WRITES)
+        return self.is_strided(entry, source)
 
     def is_strided_around(self, entry: Entry, source: str) -> bool:
         """Whether a helper of the function, or the `__init__` of its class, makes tensors of a kind."""
@@ -298,10 +329,10 @@ class Calls:
         forward, and what gives the items of objects."""
         found: list[Entry] = []
         for name in self.outline.mentions(caller) & self.by_name.keys():
-            found.extend(entry for entry in self.by_name.get(name, ()) if entry.name not in FORWARDS)
+            found.extend(e for e in self.by_name.get(name, ()) if e.name not in FORWARDS and e is not caller)
         holder = caller.parent
         init = holder.child("__init__") if holder is not None else None
-        mentioned = self.words(init if init is not None else caller)
+        mentioned = self.words(init) if init is not None else self._words_beside_tests(caller)
         for name in mentioned & self.classes.keys():
             owner = self.outline.find(name)
             if owner is not None and owner.is_class:

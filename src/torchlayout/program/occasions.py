@@ -195,7 +195,9 @@ def read_after(text: str, offset: int, name: str) -> bool:
     block or of one around it, before the name is bound anew or something leads elsewhere."""
     end = text.find("\n", offset) + 1
     level, loops = _blocks_around(text[:end])
-    read = re.compile(rf"(?<![.\w]){name}\b(?!\s*[\[=,:]|\s*\.\s*(?:{_ASKED}|\w+_\())")
+    read = re.compile(
+        rf"(?<![.\w])(?<!len\()(?<!type\()(?<!id\()(?<!isinstance\(){name}\b(?!\s+is\b|\s*[\[=,:]|\s*\.\s*(?:{_ASKED}|\w+_\())"
+    )
     bound = re.compile(rf"\b{name}\s*(?:[,:][^\n=]*)?:?=(?!=)|\b(?:for|as|del|global)\b[^\n]*\b{name}\b")
     passing = False  # a branch that is not the one taken
     for line in text[end:].split("\n") if end else ():
@@ -267,6 +269,8 @@ def spread(text: str, heads: re.Pattern[str], companions: re.Pattern[str] | None
         return True
     names = _closure(text, _names_of(text, heads) | _filled(text, heads))
     for match in companions.finditer(text):
+        if match[0].startswith("inplace"):
+            return True
         if match[0].startswith("."):
             name = _receiver(text, match.start(), heads)
             if name == "init":

@@ -74,7 +74,9 @@ class NoncontiguousArgument(Rule):
         "all_to_all_single(", "all_reduce_coalesced(", "send(", "isend(", "recv(", "irecv(", "save_file(", "save(",
         "frombuffer(", "LSTM(", "GRU(", "RNN(",
     )  # fmt: skip
-    beside = ("distributed", "safetensors", "frombuffer", "LSTM", "GRU", "RNN")
+    beside = (
+        "torch.distributed", "import distributed", ", distributed", "safetensors", "frombuffer", "LSTM", "GRU", "RNN",
+    )  # fmt: skip
     fixable = True
     invalid = (
         Example(
