@@ -12,7 +12,7 @@ from typing import Any
 from torchlayout.interp import calls, record
 from torchlayout.interp.attributes import get_attribute
 from torchlayout.interp.conditions import as_value, condition, of_value
-from torchlayout.interp.frame import Frame
+from torchlayout.interp.frame import Frame, OutOfBudget
 from torchlayout.interp.items import take
 from torchlayout.interp.iteration import iterate
 from torchlayout.interp.joins import join, join_all
@@ -24,6 +24,8 @@ from torchlayout.interp.state import State, join_states, settled
 from torchlayout.interp.tensors import NOT_TENSORS, as_tensor, may_be_list, note_int
 from torchlayout.interp.text import expression_text
 from torchlayout.interp.values import (
+    MAX_WEIGHT,
+    NESTING,
     Dictionary,
     Function,
     Many,
@@ -34,7 +36,6 @@ from torchlayout.interp.values import (
     Value,
     choices,
     items_of,
-    too_heavy,
 )
 from torchlayout.interp.values import Sequence as SequenceValue
 from torchlayout.ops import find_method
@@ -53,11 +54,14 @@ UNARY_ROWS = {"-": "neg", "~": "bitwise_not", "+": "positive"}
 
 def evaluate(node: nodes.Expr, st: State, fr: Frame) -> Value:
     """The value of an expression; evaluating it may change the state (calls, walrus)."""
-    fr.run.step()
+    run = fr.run
+    run.steps += 1
+    if run.steps > run.last_step:
+        raise OutOfBudget
     value = _EVALUATORS[type(node)](node, st, fr)
-    if too_heavy(value):
+    if type(value) in NESTING and value.weight > MAX_WEIGHT:
         value = Opaque((fr.place(node.span), "heavy"))
-    if fr.run.options.explain:
+    if run.options.explain:
         _explain(node, value, st, fr)
     return value
 

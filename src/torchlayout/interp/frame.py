@@ -70,6 +70,8 @@ class Run:
         self.steps = 0
         self.limit = MAX_STEPS
         self.call_limit = MAX_CALL_STEPS
+        self.last_step = MAX_STEPS
+        """The number of steps beyond which the function being looked at, or the file, has used up its own."""
         self.proving = True
         """Whether the proven world is worth running: what a public function is handed proves nothing of it."""
         self.total_steps = 0
@@ -121,6 +123,7 @@ class Run:
         """Begin to count the steps of another function."""
         self.total_steps += self.steps
         self.steps = self.call_steps = 0
+        self.last_step = min(self.limit, MAX_FILE_STEPS - self.total_steps)
         self.called_at = None
         self.cut_short = False
 
@@ -136,7 +139,7 @@ class Run:
 
     def step(self) -> None:
         self.steps += 1
-        if self.steps > self.limit or self.total_steps + self.steps > MAX_FILE_STEPS:
+        if self.steps > self.last_step:
             raise OutOfBudget
 
     def new_facts(self) -> Facts:

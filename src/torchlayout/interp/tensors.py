@@ -172,10 +172,12 @@ def apply(
     `kinds` gives each parameter's schema type; `place` is the key of unknowns that belong to this call.
     """
     tensors: dict[str, Tensor] = {}
-    template = {name: _resolve(bound[name], kind, state.facts) for name, kind in kinds.items()}
+    template = {name: bound[name] for name in kinds}
     for name, value in template.items():
-        for tensor in _tensors(value):
-            tensors.setdefault(name, tensor)
+        if type(value) in _HOLDING:
+            template[name] = value = _resolve(value, kinds[name], state.facts)
+            for tensor in _tensors(value):
+                tensors.setdefault(name, tensor)
     state.facts.symbols.place = place
     first = next(iter(tensors.values()), None)
     proven = _cases(run, template, state.facts.proven_world, True, first) if proving else ()
@@ -205,6 +207,9 @@ def apply_row(
         kinds = kinds | {name: "Tensor" for name in bound if name not in kinds}
     return apply(row.apply, row.alias, kinds, bound, state, place, site, origin_text, proving)
 
+
+_HOLDING = frozenset({Deferred, Tensor, ManyOutcome, tuple, slice})
+"""The kinds of arguments that are, or hold, what is not the same in all cases."""
 
 SHAPE, DIMS, LIST = "shape", "dims", "list"
 """Kinds of parameters that take a list of ints: the sizes of the result, something for each dimension, and others. A
@@ -332,8 +337,9 @@ def _cases(
 ) -> tuple[Case, ...]:
     """One case for each combination of the tensors' alternatives; those that cannot be (mismatched) drop out."""
     distinct: list[Tensor] = []
-    for value in template.values():
-        for tensor in _tensors(value):
+    holding = [name for name, value in template.items() if type(value) in _HOLDING]
+    for name in holding:
+        for tensor in _tensors(template[name]):
             if not any(tensor is other for other in distinct):
                 distinct.append(tensor)
     options = [tensor.proven if proven else tensor.assumed for tensor in distinct]
@@ -349,7 +355,7 @@ def _cases(
     combinations = list(itertools.product(*options))
     for combination in combinations:
         chosen = {id(tensor): operand for tensor, operand in zip(distinct, combination, strict=True)}
-        bound = {name: _fill(value, chosen) for name, value in template.items()}
+        bound = {**template, **{name: _fill(template[name], chosen) for name in holding}}
         weak = first is not None and chosen[id(first)].weak and not proven
         own = facts if len(combinations) == 1 else facts.copy()  # what one alternative teaches is not true of others
         try:

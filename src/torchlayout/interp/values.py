@@ -354,14 +354,11 @@ def objects(ident: Hashable) -> frozenset[Hashable]:
 
 def weight_of(value: Value) -> int:
     """How many values there are inside one another; what lies in the heap counts as one."""
-    return value.weight if type(value) in _NESTING else 1
+    return value.weight if type(value) in NESTING else 1
 
 
-def too_heavy(value: Value) -> bool:
-    return type(value) in _NESTING and value.weight > MAX_WEIGHT
-
-
-_NESTING = frozenset({Sequence, Many, Dictionary, Union_})
+NESTING = frozenset({Sequence, Many, Dictionary, Union_})
+"""The kinds of values that hold others."""
 
 
 def one_of_many(item: Value, place: Hashable) -> Value:

@@ -145,9 +145,13 @@ class Facts:
     # ------------------------------------------------------------ normal form
     def normal(self, size: Size) -> Size:
         """The size with everything known about its atoms put in."""
-        if isinstance(size, int) or not (self.rewrites or (self.assumed and self.symbols.standing)):
+        if isinstance(size, int):
             return size
-        if self.rewrites.keys().isdisjoint(size.atoms()) and not self._has_standing(size):
+        standing = self.symbols.standing if self.assumed else None
+        if not (self.rewrites or standing):
+            return size
+        atoms = size.atoms()
+        if self.rewrites.keys().isdisjoint(atoms) and not (standing and not standing.keys().isdisjoint(atoms)):
             return size
         found: Size | None = self._answers.get(("normal", size, 0))
         if found is None:
