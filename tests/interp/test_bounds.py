@@ -167,6 +167,26 @@ def f(n):
     assert findings == []
 
 
+@pytest.mark.parametrize("lines", [1, 400])
+def test_an_init_left_off_tells_nothing_of_attributes(lines: int) -> None:
+    """What it set before it was left off it may set anew further on."""
+    source = (
+        "from torch import nn\n"
+        "def flat(x):\n    return x.view(-1)\n"
+        "class M(nn.Module):\n"
+        "    def __init__(self, n):\n"
+        "        self.kept = torch.zeros(3, 4)\n"
+        + "        n = n + 1\n"
+        * lines
+        + "        self.kept = torch.zeros(3, n).t()\n"
+        "    def pack(self):\n        return self.kept.contiguous()\n"
+        "    def forward(self, x: torch.Tensor):\n        return flat(x.transpose(0, 1)), self.pack()\n"
+    )
+    trace, findings = lint(HEAD + source)
+    assert "LAY201" not in {finding.code for finding in findings}
+    assert ("M.forward takes too many steps" in "\n".join(trace.notes)) is (lines > 1)
+
+
 def test_a_private_helper_of_a_function_left_off_may_be_given_anything(monkeypatch: pytest.MonkeyPatch) -> None:
     source = """\
 def _pack(t):

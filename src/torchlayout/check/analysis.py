@@ -25,11 +25,13 @@ def rules() -> Sequence[Rule]:
     return RULES
 
 
-def sink_words(text: str, codes: frozenset[str]) -> frozenset[str]:
-    """The words of which one must stand in the text for the rules with these codes to report anything."""
+def sink_words(text: str, codes: frozenset[str], own: frozenset[str] = frozenset()) -> frozenset[str]:
+    """The words of which one must stand in the text for the rules with these codes to report anything; `own` are those
+    that the settings add."""
     from torchlayout.rules import sink_words
 
-    return sink_words(codes, text)
+    words = sink_words(codes, text)
+    return words | own if own else words  # the same object for all files alike, whose hash is known
 
 
 def own_words(settings: Settings, codes: frozenset[str]) -> frozenset[str]:
@@ -89,7 +91,7 @@ def _analyze(source: str, path: str, tree: ast.Module, settings: Settings, codes
     from torchlayout.program.unit import Unit
 
     unit = Unit(path, source, tree=tree)
-    unit.mark_sinks(sink_words(source, codes) | own_words(settings, codes))
+    unit.mark_sinks(sink_words(source, codes, own_words(settings, codes)))
     options = interp.Options(**{option.name: getattr(settings, option.name) for option in OPTIONS if option.analysis})
     trace = interp.run(unit, options)
     told = rules.Options.of(settings.need_contiguous)

@@ -23,4 +23,4 @@ def may_report(text: str, codes: frozenset[str], own_words: frozenset[str] = fro
     from torchlayout.check import analysis
     from torchlayout.program.outline import gate
 
-    return gate(text, analysis.sink_words(text, codes) | own_words)
+    return gate(text, analysis.sink_words(text, codes, own_words))

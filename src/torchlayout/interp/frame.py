@@ -23,6 +23,8 @@ MAX_STEPS = 10_000
 """Nodes evaluated for one function that is looked at, with all that it calls; then the rest of it is unknown."""
 MAX_CALLER_STEPS = 1_100
 """The same for a function that is run only for what it hands to others."""
+MAX_CALLER_INIT_STEPS = 450
+"""How many of these go to the `__init__` of its class: with more, the rest would not lead far."""
 MAX_CALL_STEPS = 1_000
 """Nodes evaluated in functions that it calls, after which such calls are unknown, but those of functions that hold a
 sink word themselves; half as many where the function called stands in another file."""
@@ -70,6 +72,7 @@ class Run:
         self.steps = 0
         self.limit = MAX_STEPS
         self.call_limit = MAX_CALL_STEPS
+        self.init_limit = MAX_STEPS
         self.last_step = MAX_STEPS
         """The number of steps beyond which the function being looked at, or the file, has used up its own."""
         self.proving = True

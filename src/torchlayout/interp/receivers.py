@@ -63,10 +63,14 @@ def _after_init(cls: Class, activity: Run) -> State:
         )
         counted = activity.call_steps, activity.called_at
         activity.call_steps, activity.called_at = 0, None
+        allowed = activity.last_step
+        activity.last_step = min(allowed, activity.steps + activity.init_limit)
         try:
             _, end = run_body(init, own_arguments(init, receiver, state, frame), state, frame)
-        except OutOfBudget:
-            end = None
+            activity.last_step = allowed
+        except OutOfBudget:  # whatever it has set so far it may have set anew
+            end = State({}, {receiver.ref: Dictionary({})}, activity.new_facts())
+            activity.last_step = activity.steps
         activity.call_steps, activity.called_at = counted
         if activity.cut_short:
             activity.cut_classes.add(cls)

@@ -12,6 +12,7 @@ from torchlayout.interp.definitions import class_of, function_of, member
 from torchlayout.interp.frame import (
     MAX_CALL_STEPS,
     MAX_CALLER_CALL_STEPS,
+    MAX_CALLER_INIT_STEPS,
     MAX_CALLER_STEPS,
     MAX_STEPS,
     Frame,
@@ -45,6 +46,7 @@ def run(unit: Unit, options: Options) -> Trace:
     targets = unit.outline.targets()
     activity.proving = any(not _is_public(e.name) and ".contiguous" in unit.outline.text(e) for e in targets)
     activity.limit, activity.call_limit = MAX_CALLER_STEPS, MAX_CALLER_CALL_STEPS
+    activity.init_limit = MAX_CALLER_INIT_STEPS
     calls = Calls(unit.outline, partial(texts, unit=unit, run=activity) if options.follow_imports else None)
     calling, alone = callers(calls, targets), telling(calls, targets)
     module = bool(unit.outline.module_sinks) or module_hands_over(calls, targets)
@@ -61,6 +63,7 @@ def run(unit: Unit, options: Options) -> Trace:
         if _id_of(entry) not in activity.entered:
             _look_at(entry, activity)
     activity.proving, activity.limit, activity.call_limit = True, MAX_STEPS, MAX_CALL_STEPS
+    activity.init_limit = MAX_STEPS
     for entry in alone:
         _look_at(entry, activity)
     if module:
