@@ -30,6 +30,7 @@ _SLICE = (
 STRIDED = re.compile(f"{_TURNING}|{_SLICE}")
 """Ways to make a tensor that is not packed."""
 
+_OWN_CALL = re.compile(r"\bself\s*\.\s*\w+\s*[(\[]")
 _WRITES = re.compile(r"\.\s*\w+_\s*\(|\]\s*=(?!=)|[-+*/|&]=(?!=)|\bout\s*=|inplace\b")
 
 _TESTS = re.compile(r"\bisinstance\s*\([^()]*(?:\([^()]*\)[^()]*)?\)")
@@ -309,12 +310,17 @@ class Calls:
         """Whether something of a kind may reach the sinks of a function that is run on its own."""
         if self.is_strided_around(entry, source):
             return True
-        if source == "shared" and not (
-            self._uses_strided_name(entry, source) or self._is_handed_strided(entry, source)
-        ):
-            code = self.outline.code(entry)
-            return SOURCES[source].search(code) is not None and spread(code, SOURCES[source], _WRITES)
-        return self.is_strided(entry, source)
+        if source != "shared" or self._calls_on(entry):
+            return self.is_strided(entry, source)
+        if self._uses_strided_name(entry, source) or self._is_handed_strided(entry, source):
+            return True
+        code = self.outline.code(entry)
+        return SOURCES[source].search(code) is not None and spread(code, SOURCES[source], _WRITES)
+
+    def _calls_on(self, entry: Entry) -> bool:
+        """Whether a function calls others of this file, or what its object holds: they may write what it makes."""
+        others = self.by_name.keys() & self.outline.mentions(entry)
+        return others != {entry.name} or _OWN_CALL.search(self.outline.code(entry)) is not None
 
     def is_strided_around(self, entry: Entry, source: str) -> bool:
         """Whether a helper of the function, or the `__init__` of its class, makes tensors of a kind."""
