@@ -5,7 +5,9 @@ from __future__ import annotations
 import pytest
 from observing import lint
 
-from torchlayout.interp.roots import MAX_HOPS, Calls, callers, telling
+from torchlayout.interp.callgraph import Calls
+from torchlayout.interp.makers import Makers
+from torchlayout.interp.roots import MAX_HOPS, callers, telling
 from torchlayout.program.unit import Unit
 
 
@@ -13,8 +15,8 @@ def roots(text: str) -> tuple[list[str], list[str]]:
     """The callers and the functions that are run on their own."""
     unit = Unit("x", text)
     unit.mark_sinks([".view(", ".contiguous"])
-    targets, calls = unit.outline.targets(), Calls(unit.outline)
-    found = callers(calls, targets), telling(calls, targets)
+    targets, makers = unit.outline.targets(), Makers(Calls(unit.outline))
+    found = callers(makers, targets), telling(makers, targets)
     return [e.qualname for e in found[0]], [e.qualname for e in found[1]]
 
 
@@ -150,6 +152,8 @@ def test_what_turns_tensors_is_known_by_name(body: str) -> None:
         ("class A:\n    def flat(self):\n        return self.w.view(-1)\n", ["f"]),
         ("class B(nn.Module): pass\nclass A(B):\n    def flat(self):\n        return self.w.view(-1)\n", []),
         ("class A(nn.Module):\n    def flat(self, n: int, s: tuple[int, ...] | None):\n        self.w.view(n)\n", []),
+        ("class A(nn.Module):\n    def flat(self, n: int, s: Optional[list[str]]):\n        self.w.view(n)\n", []),
+        ("class A(nn.Module):\n    def flat(self, n: dict):\n        self.w.view(n)\n", ["f"]),
         ("class A(nn.Module):\n    def flat(self, n: Optional[Tensor]):\n        self.w.view(n)\n", ["f"]),
         ("class A(nn.Module):\n    def flat(self, n: 'Tensor'):\n        self.w.view(n)\n", ["f"]),
         ("class A(nn.Module):\n    def flat(self, n):\n        self.w.view(n)\n", ["f"]),
@@ -185,7 +189,7 @@ def test_what_takes_no_tensors_is_alike_to_all_who_call_it_once(text: str, expec
 def test_each_rule_asks_for_tensors_of_its_kind(words: list[str], line: str, expected: bool) -> None:
     unit = Unit("x", f"def f(x):\n    {line}\n")
     unit.mark_sinks(words)
-    assert bool(telling(Calls(unit.outline), unit.outline.targets())) is expected
+    assert bool(telling(Makers(Calls(unit.outline)), unit.outline.targets())) is expected
 
 
 @pytest.mark.parametrize(
@@ -196,4 +200,4 @@ def test_callers_are_run_for_what_the_rule_asks_for(given: str, expected: list[s
     text = "def write(x):\n    x.add_(1)\ndef flat(x):\n    x.view(-1)\n"
     unit = Unit("x", f"{text}def g(x):\n    write({given})\ndef f(x):\n    flat({given})\n")
     unit.mark_sinks([".add_( of shared", ".view("])
-    assert [entry.name for entry in callers(Calls(unit.outline), unit.outline.targets())] == expected
+    assert [entry.name for entry in callers(Makers(Calls(unit.outline)), unit.outline.targets())] == expected

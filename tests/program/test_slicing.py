@@ -10,7 +10,7 @@ import pytest
 from tests.interp.observing import lint
 from torchlayout import interp
 from torchlayout.interp import relevance, runner
-from torchlayout.interp.roots import Calls
+from torchlayout.interp.callgraph import Calls
 from torchlayout.program import nodes
 from torchlayout.program.unit import Unit
 from torchlayout.rules import RULES

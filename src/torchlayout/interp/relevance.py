@@ -1,14 +1,14 @@
 """Which words the functions mention that may run, so that of each `__init__` only what they read need be known.
 
-Told from the outline and the text, as in `roots`; nothing is parsed for it. A function may run if it is looked at, or
-if one that may run mentions its name; a class's special methods and `forward`, if its name is mentioned.
+Told from the outline and the text, as in `callgraph`; nothing is parsed for it. A function may run if it is looked at,
+or if one that may run mentions its name; a class's special methods and `forward`, if its name is mentioned.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
-from torchlayout.interp.roots import SETS, Calls
+from torchlayout.interp.callgraph import SETS, Calls
 from torchlayout.program.outline import Entry
 from torchlayout.program.slicing import computes_names
 from torchlayout.program.unit import Unit

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from functools import partial
 
+from torchlayout.interp.callgraph import Calls
 from torchlayout.interp.definitions import class_of, function_of, member
 from torchlayout.interp.frame import (
     MAX_CALL_STEPS,
@@ -23,11 +24,12 @@ from torchlayout.interp.frame import (
 )
 from torchlayout.interp.functions import id_of, own_arguments, run_body
 from torchlayout.interp.leaving import forget_privacy, forget_vague, leave_off
+from torchlayout.interp.makers import Makers
 from torchlayout.interp.paths import merge_paths
 from torchlayout.interp.project import texts
 from torchlayout.interp.receivers import MAX_SUBCLASSES, heirs, initialised, self_of
 from torchlayout.interp.relevance import mark_needed
-from torchlayout.interp.roots import Calls, callers, is_handed_over, is_reached_otherwise, module_hands_over, telling
+from torchlayout.interp.roots import callers, is_handed_over, is_reached_otherwise, module_hands_over, telling
 from torchlayout.interp.state import State
 from torchlayout.interp.statements import execute_block
 from torchlayout.interp.trace import Loop, Trace
@@ -47,8 +49,9 @@ def run(unit: Unit, options: Options) -> Trace:
     activity.proving = any(not _is_public(e.name) and ".contiguous" in unit.outline.text(e) for e in targets)
     activity.limit, activity.call_limit = MAX_CALLER_STEPS, MAX_CALLER_CALL_STEPS
     activity.init_limit = MAX_CALLER_INIT_STEPS
-    calls = Calls(unit.outline, partial(texts, unit=unit, run=activity) if options.follow_imports else None)
-    calling, alone = callers(calls, targets), telling(calls, targets)
+    calls = Calls(unit.outline)
+    makers = Makers(calls, partial(texts, unit=unit, run=activity) if options.follow_imports else None)
+    calling, alone = callers(makers, targets), telling(makers, targets)
     module = bool(unit.outline.module_sinks) or module_hands_over(calls, targets)
     if not module:  # whose own statements may read anything
         mark_needed(unit, calls, {*calling, *alone})

@@ -88,7 +88,7 @@ def gate(text: str, words: Iterable[str]) -> bool:
     around the dot and before the parenthesis is allowed for. A word without letters (`+=`) counts as it stands.
     "word with a b c" counts where one of the companions a, b and c stands in the same function; "word if looped", or
     "word with a b c if looped", only in functions of which that holds (see `occasions`). "... of shared" names the kind
-    of tensor that must reach it (see `interp.roots.SOURCES`), which is no matter of the gate.
+    of tensor that must reach it (see `interp.sources.SOURCES`), which is no matter of the gate.
     """
     present = words_in(text)
     return any(

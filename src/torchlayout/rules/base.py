@@ -70,7 +70,7 @@ class Rule:
     beside: ClassVar[tuple[str, ...]] = ()
     """Words of which one must stand in the file too, for the sink words to count; none: they always count."""
     source: ClassVar[str] = ""
-    """The kind of tensor without which it has nothing to report: a key of `interp.roots.SOURCES`."""
+    """The kind of tensor without which it has nothing to report: a key of `interp.sources.SOURCES`."""
     fixable: ClassVar[bool] = False
     invalid: ClassVar[Sequence[Example]] = ()
     valid: ClassVar[Sequence[Example]] = ()
