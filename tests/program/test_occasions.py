@@ -171,3 +171,9 @@ def test_long_functions_are_not_looked_at_closely() -> None:
 )
 def test_what_is_made_is_assigned_into(body: str, expected: bool) -> None:
     assert counts(body, WRITTEN) is expected
+
+
+@pytest.mark.parametrize(("length", "expected"), [(100, True), (10, False)])
+def test_long_chains_of_names_are_not_followed(length: int, expected: bool) -> None:
+    chain = "".join(f"z{i + 1} = z{i} + 1\n" for i in range(length))
+    assert counts(f"z0 = x.expand(3)\n{chain}y += 1", SPREAD) is expected

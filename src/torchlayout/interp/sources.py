@@ -25,7 +25,7 @@ KNOWN = re.compile(r"\b(?:torch|np|numpy)\.(?:randn?|randint|zeros|ones|empty|ar
 TURNED = re.compile(_TURNING)
 """The same in an `__init__`, where a slice is seldom one of a tensor, and most tensors are parameters."""
 
-_COPYING_INDEX = r"(?:\[[^\[\]\n\"']*[^\W\d][^\[\]\n\"']*|\]\s*)\]\s*\.\s*\w+_\("
+_COPYING_INDEX = r"(?:\[(?=[^\[\]\n\"']*[^\W\d])[^\[\]\n\"']*|\]\s*)\]\s*\.\s*\w+_\("
 SOURCES = {
     "": STRIDED,
     "reversed": re.compile(r"::|\bslice\b|flip|rot90"),

@@ -33,6 +33,8 @@ _ASKED = "shape|size|dim|numel|ndim|dtype|device|stride|is_contiguous|data_ptr|r
 """Attributes that tell nothing of the elements."""
 MAX_LINES = 12
 """Lines of one assignment, up to the word that is asked for."""
+MAX_STEPS = 40
+"""Names made of one another, one after the other; where there are more, all names may be."""
 MAX_CHAIN = 200
 """Characters in front of a call in which its receiver's own calls are looked for."""
 
@@ -198,11 +200,13 @@ def derived(text: str, makers: re.Pattern[str]) -> set[str]:
     """The names that may be bound to what one of the makers makes, or to something made of that."""
     pending = bound_to(text, makers) | _filled(text, makers)
     found = set(pending)
-    while pending:
+    for _ in range(MAX_STEPS):
+        if not pending:
+            return found
         mention = re.compile(rf"\b(?:{'|'.join(sorted(pending))})\b(?!\s*\.\s*(?:{_ASKED})\b)")
         pending = (bound_to(text, mention) | _filled(text, mention)) - found
         found |= pending
-    return found
+    return set(re.findall(r"[^\W\d]\w*", text))
 
 
 def _filled(text: str, makers: re.Pattern[str]) -> set[str]:
