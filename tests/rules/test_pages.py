@@ -100,6 +100,20 @@ def test_sink_words_that_count_beside_others_only() -> None:
     assert ".add_( of shared" in sink_words(["LAY105"], text + "\ny.expand(2, 3)")
 
 
+@pytest.mark.parametrize(
+    ("text", "counts"),
+    [
+        ("import torch.distributed as dist", True),
+        ("from torch import distributed as dist, nn", True),
+        ("from torch import (\n    distributed,\n    nn,\n)", True),
+        ("from torch import nn, distributed\ndistributed.send(x)", True),
+        ("# software distributed under the License is distributed on an AS IS basis", False),
+    ],
+)
+def test_collectives_count_where_torch_distributed_is_imported(text: str, counts: bool) -> None:
+    assert bool(sink_words(["LAY106"], text)) is counts
+
+
 def test_links_of_pages_lead_to_pages_that_exist() -> None:
     for rule in RULES:
         for target in re.findall(r"\]\((?!https?:)([^)]+)\)", pages.page(rule)):

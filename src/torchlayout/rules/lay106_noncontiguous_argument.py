@@ -75,7 +75,8 @@ class NoncontiguousArgument(Rule):
         "frombuffer(", "LSTM(", "GRU(", "RNN(",
     )  # fmt: skip
     beside = (
-        "torch.distributed", "import distributed", ", distributed", "safetensors", "frombuffer", "LSTM", "GRU", "RNN",
+        "torch.distributed", "import distributed", "distributed as", "distributed,", "distributed.", "safetensors",
+        "frombuffer", "LSTM", "GRU", "RNN",
     )  # fmt: skip
     fixable = True
     invalid = (
