@@ -25,13 +25,11 @@ def rules() -> Sequence[Rule]:
     return RULES
 
 
-def sink_words(text: str, codes: frozenset[str], own: frozenset[str] = frozenset()) -> frozenset[str]:
-    """The words of which one must stand in the text for the rules with these codes to report anything; `own` are those
-    that the settings add."""
+def sink_words(text: str, codes: frozenset[str]) -> frozenset[str]:
+    """The words of which one must stand in the text for the rules with these codes to report anything."""
     from torchlayout.rules import sink_words
 
-    words = sink_words(codes, text)
-    return words | own if own else words  # the same object for all files alike, whose hash is known
+    return sink_words(codes, text)
 
 
 def own_words(settings: Settings, codes: frozenset[str]) -> frozenset[str]:
@@ -91,7 +89,8 @@ def _analyze(source: str, path: str, tree: ast.Module, settings: Settings, codes
     from torchlayout.program.unit import Unit
 
     unit = Unit(path, source, tree=tree)
-    unit.mark_sinks(sink_words(source, codes, own_words(settings, codes)))
+    words, own = sink_words(source, codes), own_words(settings, codes)
+    unit.mark_sinks(words | own if own else words)
     options = interp.Options(**{option.name: getattr(settings, option.name) for option in OPTIONS if option.analysis})
     trace = interp.run(unit, options)
     told = rules.Options.of(settings.need_contiguous)

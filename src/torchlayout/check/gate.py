@@ -23,4 +23,5 @@ def may_report(text: str, codes: frozenset[str], own_words: frozenset[str] = fro
     from torchlayout.check import analysis
     from torchlayout.program.outline import gate
 
-    return gate(text, analysis.sink_words(text, codes, own_words))
+    words = analysis.sink_words(text, codes)
+    return gate(text, words | own_words if own_words else words)  # the same object for most files: its hash is known
