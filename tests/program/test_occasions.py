@@ -10,7 +10,6 @@ from torchlayout.program.unit import Unit
 
 LOOPED = [".reshape( with for while map if looped"]
 MADE = [".zero_( with .reshape .to ]. if made"]
-SPREAD = [".expand( with ]= += .add_( if spread"]
 WRITTEN = [".reshape( with ]= += out= if written"]
 
 
@@ -89,6 +88,10 @@ def test_called_on_what_was_made(body: str, expected: bool) -> None:
         ("[0, 1]", True),
         ("0][y > 1", True),
         ("x[0]", True),
+        ("torch.tensor([7, 8])", True),
+        ("[0, 2], 1", True),
+        ("x[0] < 0", True),
+        ("\n        y\n    ", True),
         ("i", False),
         ("i, 0", False),
         ("0", False),
@@ -120,6 +123,9 @@ def test_an_index_that_may_copy(index: str, expected: bool) -> None:
         ("z.zero_()\nz = y\nreturn z", True),
         ("z.zero_()\nfor z in y:\n    g(z)\nreturn z", True),
         ("z.zero_()\nreturn z.shape", True),
+        ("z.zero_()\nprint('wrote to z')", True),
+        ("z.zero_()\nreturn y['z']", True),
+        ("z.zero_()\ndel z", True),
         ("z.zero_()\nreturn y.z", True),
         ("z.zero_()\nz[0] = 1", True),
     ],
@@ -129,29 +135,19 @@ def test_a_write_is_lost_unless_what_is_written_to_is_read_afterwards(after: str
     assert counts(f"z = x.reshape(1)\n{after}".replace("z.zero_(", "z[0] = (", 1), WRITTEN) is lost
 
 
+def test_long_functions_and_many_writes_are_not_looked_at_closely() -> None:
+    write = "z = x.to(y)\n{}z.zero_()\nreturn z"
+    assert counts(write.format("y = 1\n" * 5_000), MADE)
+    assert not counts(write.format("y = 1\n" * 10), MADE)
+    assert counts(write.format("z.zero_()\n" * 100), MADE)
+    assert not counts(write.format("z.zero_()\n" * 10), MADE)
+
+
 @pytest.mark.parametrize(
-    ("body", "expected"),
-    [
-        ("x.expand(3).add_(1)", True),
-        ("x.t().expand(3)[0].add_(1)", True),
-        ("z = x.expand(3)\nz += 1", True),
-        ("z = x.expand(3)\na = g(z)\nb = a.t()\nb[0] = 1", True),
-        ("z = []\nz.append(x.expand(3))\nz[0].add_(1)", True),
-        ("z = x.expand(3)\nfor a in z:\n    a.add_(1)", True),
-        ("z = x.expand(3)\ny.add_(z)", False),
-        ("y.add_(x.expand(3))", False),
-        ("z = x.expand(3)\nn = z.shape\nn += 1", False),
-        ("z: list[int] = x.expand(3)", False),
-    ],
+    "line", ["z = (x" + " " * 9_000 + "+ 1)", f"z = '{'ab01' * 4_000}'", "g(" + "(x)," * 4_000 + ")"]
 )
-def test_a_write_may_reach_what_is_made(body: str, expected: bool) -> None:
-    assert counts(body, SPREAD) is expected
-
-
-def test_long_functions_are_not_looked_at_closely() -> None:
-    body = "z = x.expand(3)\n" + "y = 1\n" * 5_000 + "y += 1"
-    assert counts(body, SPREAD)
-    assert not counts(body.replace("y = 1\n", "", 4_990), SPREAD)
+def test_odd_lines_cost_little(line: str) -> None:
+    counts(f"{line}\nz = x.to(y)\nz.zero_()", MADE)
 
 
 @pytest.mark.parametrize(
@@ -171,9 +167,3 @@ def test_long_functions_are_not_looked_at_closely() -> None:
 )
 def test_what_is_made_is_assigned_into(body: str, expected: bool) -> None:
     assert counts(body, WRITTEN) is expected
-
-
-@pytest.mark.parametrize(("length", "expected"), [(100, True), (10, False)])
-def test_long_chains_of_names_are_not_followed(length: int, expected: bool) -> None:
-    chain = "".join(f"z{i + 1} = z{i} + 1\n" for i in range(length))
-    assert counts(f"z0 = x.expand(3)\n{chain}y += 1", SPREAD) is expected

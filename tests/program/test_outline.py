@@ -253,6 +253,8 @@ def test_mentions() -> None:
         ('def f(a):\n    """Doc b."""\n    # c\n    return d  # e\n', {"def", "f", "a", "return", "d"}),
         ('def f():\n    """Doc b."""; c()\n', {"def", "f", "Doc", "b", "c"}),
         ("def f():\n    b.c('d')\n", {"def", "f", "b", "c", "d"}),
+        ('def f():\n    b("""\\"""# c""", d)\n', {"def", "f", "b", "c", "d"}),
+        ("def f():\n    b(f'{c[\"#\"]}', d)\n", {"def", "f", "b", "c", "d"}),
         ("def f():\n    b('# c', '\\'# d', 1)  # e 'f\n", {"def", "f", "b", "c", "d"}),
     ],
 )

@@ -7,10 +7,10 @@ import re
 
 from torchlayout.program.outline import Entry, Outline, dotted
 
-_OWN_CALL = re.compile(r"\bself\s*\.\s*\w+\s*[(\[]")
+_SETTERS = r"\bsetattr\s*\(|\bregister_(?:buffer|parameter)\s*\(|__dict__|\.\s*data\s*=(?!=)"
 _TESTS = re.compile(r"\bisinstance\s*\([^()]*(?:\([^()]*\)[^()]*)?\)")
 
-SETS = re.compile(r"\.([^\W\d]\w*)\s*(?:\[[^\n=]*\]\s*)?(?::[^=\n]+)?(?:[-+*/|&]|//|\*\*)?=(?!=)")
+SETS = re.compile(r"\.([^\W\d]\w*)\s*(?:\[[^\n=]{0,100}\]\s*)?(?::[^=\n]{1,100})?(?:[-+*/|&]|//|\*\*)?=(?!=)")
 """An attribute that is set."""
 FORWARDS = ("forward", "__call__")
 GIVING_ITEMS = ("__iter__", "__next__", "__getitem__")
@@ -109,11 +109,6 @@ class Calls:
         rest = _TESTS.sub("", code)
         return self.words(entry) - {name for name in asked if re.search(rf"\b{name}\b", rest) is None}
 
-    def calls_on(self, entry: Entry) -> bool:
-        """Whether a function calls others of this file, or what its object holds: they may write what it makes."""
-        others = self.by_name.keys() & self.outline.mentions(entry)
-        return others != {entry.name} or _OWN_CALL.search(self.outline.code(entry)) is not None
-
     def _lineage(self, cls: Entry) -> dict[Entry, None]:
         """A class and those that it derives from, directly or not, as far as names tell."""
         found: dict[Entry, None] = {cls: None}
@@ -129,8 +124,8 @@ class Calls:
         """Whether a class derives from one named like `nn.Module`, as far as this file tells."""
         return any((name or "").endswith("Module") for known in self._lineage(cls) for name in known.bases)
 
-    def is_set(self, cls: Entry, names: frozenset[str]) -> bool:
-        """Whether a method of a class, own or inherited, but `__init__` sets one of these attributes."""
-        methods = [child for known in self._lineage(cls) for child in known.children if not child.is_class]
-        texts = (self.outline.code(method) for method in methods if method.name != "__init__")
-        return any(not names.isdisjoint(SETS.findall(text)) for text in texts)
+    def may_set(self, names: frozenset[str]) -> bool:
+        """Whether a function of the file other than an `__init__` may set one of these attributes, of any object."""
+        named = "|".join(sorted(names))
+        sets = re.compile(rf"\.\s*(?:{named})\s*(?:[-+*/|&@]?=(?!=)|,[^\n=()]*=(?!=)|:[^=\n]{{1,80}}=(?!=))|{_SETTERS}")
+        return any(sets.search(self.outline.code(e)) is not None for e in self.outermost if e.name != "__init__")

@@ -6,15 +6,12 @@ Told by names and words, as in `callgraph`.
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Callable, Iterable
 
 from torchlayout.interp.callgraph import FORWARDS, Calls
-from torchlayout.interp.sources import KNOWN, SOURCES, TURNED
-from torchlayout.program.occasions import spread
+from torchlayout.interp.sources import KNOWN, RARE, SOURCES, TURNED
 from torchlayout.program.outline import Entry
-
-_WRITES = re.compile(r"\.\s*\w+_\s*\(|\]\s*=(?!=)|[-+*/|&]=(?!=)|\bout\s*=|inplace\b")
+from torchlayout.program.textflow import writes_into_copies
 
 
 class Makers:
@@ -33,37 +30,42 @@ class Makers:
         """Whether the caller, or something else that it calls, makes tensors of a kind, or tensors of known sizes."""
         if caller.name == "__init__" and caller.is_method:
             return TURNED.search(self.outline.code(caller)) is not None
-        if self._is_strided(caller, source) or KNOWN.search(self.outline.code(caller)):
+        if self._makes(caller, source) or KNOWN.search(self.outline.code(caller)):
             return True
         calls = caller.name in FORWARDS  # else modules whose class is mentioned are made, and seldom called
-        return any(
-            self._is_strided(other, source)
-            for other in self.calls.helpers(caller)
-            if other is not callee and (calls or other.name not in FORWARDS)
-        )
+        others = (e for e in self.calls.helpers(caller) if e is not callee and (calls or e.name not in FORWARDS))
+        return any(self._makes(other, source) for other in others)
 
     def may_meet(self, entry: Entry, source: str) -> bool:
-        """Whether something of a kind may reach the sinks of a function that is run on its own."""
-        if self._is_strided_around(entry, source):
-            return True
-        if source != "shared" or self.calls.calls_on(entry):
-            return self._is_strided(entry, source)
-        if self._uses_strided_name(entry, source) or self._is_handed_strided(entry, source):
-            return True
-        code = self.outline.code(entry)
-        return SOURCES[source].search(code) is not None and spread(code, SOURCES[source], _WRITES)
+        """Whether something of a kind may reach the sinks of a function that is run on its own: it is made there, by
+        what it calls, or by the `__init__` of its class."""
+        return self._makes(entry, source) or self._is_made_around(entry, source)
 
-    def _is_strided_around(self, entry: Entry, source: str) -> bool:
-        """Whether a helper of the function, or the `__init__` of its class, makes tensors of a kind."""
+    def _around(self, entry: Entry) -> list[Entry]:
         init = entry.parent.child("__init__") if entry.parent is not None else None
-        others = self.calls.helpers(entry) if init is None else [init, *self.calls.helpers(entry)]
-        return any(self._is_strided(other, source) for other in others)
+        return self.calls.helpers(entry) if init is None else [init, *self.calls.helpers(entry)]
 
-    def _is_strided(self, entry: Entry, source: str) -> bool:
+    def _is_made_around(self, entry: Entry, source: str) -> bool:
+        """Whether what a function calls makes tensors of a kind; of a rare kind, also what that calls in its turn."""
+        if source not in RARE:
+            return any(self._makes(other, source) for other in self._around(entry))
+        if SOURCES[source].search(self.outline.source.clean) is None and self._imported is None:
+            return False
+        pending, seen = [entry], {entry}
+        while pending:
+            new = [other for other in self._around(pending.pop()) if other not in seen]
+            if any(self._makes(other, source) for other in new):
+                return True
+            seen.update(new)
+            pending += new
+        return False
+
+    def _makes(self, entry: Entry, source: str) -> bool:
         """Whether a function makes tensors of a kind, or mentions what does outside functions or in other files."""
         known = self._strided.get((entry, source))
         if known is None:
-            known = SOURCES[source].search(self.outline.code(entry)) is not None
+            code = self.outline.code(entry)
+            known = SOURCES[source].search(code) is not None or (source == "copied" and writes_into_copies(code))
             known = known or self._uses_strided_name(entry, source) or self._is_handed_strided(entry, source)
             self._strided[entry, source] = known
         return known

@@ -18,10 +18,6 @@ from torchlayout.program.outline import Entry, dotted
 from torchlayout.program.unit import Unit
 
 LOOP = re.compile(r"\b(?:for|while)\b")
-PLAIN_TYPES = frozenset({"int", "float", "bool", "str", "bytes"})
-COLLECTIONS = frozenset({
-    "list", "tuple", "dict", "set", "List", "Tuple", "Dict", "Set", "Sequence", "Iterable", "Optional", "Union",
-})  # fmt: skip
 
 MAX_HOPS = 3
 """Calls between a function and the one with the sink word that it hands something to."""
@@ -46,7 +42,8 @@ def sources(entry: Entry) -> frozenset[str]:
 def callers(makers: Makers, targets: list[Entry]) -> list[Entry]:
     """Functions that call a target, directly or through others, and may hand it a strided tensor.
 
-    One that takes no tensors is alike to all who call it, but for the loops around the call.
+    One that takes nothing is alike to all who call it, but for the loops around the call, and for those who make its
+    object.
 
     The last in the file comes first: what stands later calls what stands before, so that most of the others are
     then seen from their own callers and need no second look.
@@ -57,11 +54,9 @@ def callers(makers: Makers, targets: list[Entry]) -> list[Entry]:
     pending = [(target, 1, asked) for target, asked in wanted.items()]
     seen = dict(wanted)
     for callee, hops, asked in pending:
-        alike = not takes_tensors(callee, calls)
-        if alike and "contiguous" not in calls.outline.text(callee):
-            continue
+        alike = is_alike_to_all(callee, calls)
         for caller in calls.callers(callee):
-            if alike and not LOOP.search(calls.outline.code(caller)):
+            if alike and not _makes_object_of(caller, callee, calls) and not _may_repeat(caller, callee, calls):
                 continue
             new = asked - seen.get(caller, frozenset())
             if not new:
@@ -74,31 +69,30 @@ def callers(makers: Makers, targets: list[Entry]) -> list[Entry]:
     return sorted(found, key=lambda entry: -entry.start)
 
 
-def takes_tensors(entry: Entry, calls: Calls) -> bool:
-    """Whether what a function meets may depend on its caller: by its parameters, or by its object, unless that is a
-    module in which only `__init__`, which is read anyway, sets what the function reads."""
+def _makes_object_of(caller: Entry, method: Entry, calls: Calls) -> bool:
+    """Whether a function other than an `__init__` mentions the class of a method: it may make the object, and hand it
+    tensors."""
+    owner = method.parent
+    return owner is not None and caller.name != "__init__" and owner.name in calls.outline.mentions(caller)
+
+
+def _may_repeat(caller: Entry, callee: Entry, calls: Calls) -> bool:
+    """Whether a function loops around one that copies."""
+    return "contiguous" in calls.outline.text(callee) and LOOP.search(calls.outline.code(caller)) is not None
+
+
+def is_alike_to_all(entry: Entry, calls: Calls) -> bool:
+    """Whether a function takes nothing, and its object, if any, is a module of which only `__init__` sets what the
+    function reads; that is read anyway."""
     arguments = entry.node.args  # type: ignore[union-attr]
+    if arguments.vararg is not None or arguments.kwarg is not None or arguments.kwonlyargs:
+        return False
     named = [*arguments.posonlyargs, *arguments.args]
-    if entry.is_method and entry.parent is not None:
-        if not named or not calls.is_module(entry.parent) or calls.is_set(entry.parent, calls.outline.mentions(entry)):
-            return True
-        named = named[not is_decorated(entry, "staticmethod") :]
-    if arguments.vararg is not None or arguments.kwarg is not None:
-        return True
-    return not all(_is_plain(parameter.annotation) for parameter in (*named, *arguments.kwonlyargs))
-
-
-def _is_plain(annotation: ast.expr | None) -> bool:
-    """Whether an annotation names nothing but numbers, texts and collections of such."""
-    if isinstance(annotation, ast.Name):
-        return annotation.id in PLAIN_TYPES
-    if isinstance(annotation, ast.Constant):
-        return annotation.value in (None, ...)
-    if isinstance(annotation, ast.Subscript):
-        return (dotted(annotation.value) or "").rpartition(".")[2] in COLLECTIONS and _is_plain(annotation.slice)
-    if isinstance(annotation, ast.BinOp):
-        return _is_plain(annotation.left) and _is_plain(annotation.right)
-    return isinstance(annotation, ast.Tuple) and all(map(_is_plain, annotation.elts))
+    if not entry.is_method or entry.parent is None:
+        return not named
+    if len(named) != 1 or is_decorated(entry, "staticmethod") or not calls.is_module(entry.parent):
+        return False
+    return not calls.may_set(calls.outline.mentions(entry))
 
 
 def is_handed_over(name: str, defined: int, unit: Unit) -> bool:

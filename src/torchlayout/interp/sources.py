@@ -25,17 +25,19 @@ KNOWN = re.compile(r"\b(?:torch|np|numpy)\.(?:randn?|randint|zeros|ones|empty|ar
 TURNED = re.compile(_TURNING)
 """The same in an `__init__`, where a slice is seldom one of a tensor, and most tensors are parameters."""
 
-_COPYING_INDEX = r"(?:\[(?=[^\[\]\n\"']*[^\W\d])[^\[\]\n\"']*|\]\s*)\]\s*\.\s*\w+_\("
 SOURCES = {
     "": STRIDED,
     "reversed": re.compile(r"::|\bslice\b|flip|rot90"),
     "shared": re.compile(
-        r"\bexpand(?:_as)?\s*\(|broadcast_(?:to|tensors|arrays)|meshgrid|as_strided|sliding_window_view|\bunfold\b"
+        r"\.\s*expand(?:_as)?\b|broadcast_(?:to|tensors|arrays)|meshgrid|as_strided|sliding_window_view|\bunfold\b"
     ),
-    "copied": re.compile(f"{STRIDED.pattern}|{_COPYING_INDEX}"),
+    "copied": STRIDED,
 }
 """The same by what a rule asks for: also for reversed arrays alone, for tensors whose elements share memory, and for
-copies to write into, which indexing with more than numbers and slices makes of packed tensors too."""
+copies to write into, which indexing makes of packed tensors too (`textflow.writes_into_copies`)."""
+
+RARE = frozenset({"reversed", "shared"})
+"""Kinds that are looked for further away: few functions make them."""
 
 ALWAYS = re.compile(r"contiguous|reveal_layout")
 """Words of what is reported on packed tensors too."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from torchlayout.program.textflow import assigned_to, bound_to, derived, read_after, written_to
+from torchlayout.program.textflow import assigned_to, bound_to, read_after, written_to
 
 Occasion = Callable[[str, re.Pattern[str], "re.Pattern[str] | None"], bool]
 """Takes the function's text, what finds the sink words, and what finds their companions."""
@@ -18,6 +18,8 @@ Occasion = Callable[[str, re.Pattern[str], "re.Pattern[str] | None"], bool]
 _PER_ITEM = re.compile(r"\bmap\b|collate|__getitem__")
 MAX_TEXT = 20_000
 """Characters of a function that is looked at more closely."""
+MAX_LOOKS = 50
+"""Writes in one function of which it is asked whether they are lost."""
 NEAR = 4
 """Lines of one comprehension before and behind its `for`."""
 
@@ -57,13 +59,16 @@ def made(text: str, heads: re.Pattern[str], companions: re.Pattern[str] | None) 
     if companions is None or len(text) > MAX_TEXT:
         return True
     names: set[str] | None = None
+    looks = 0
     for match in heads.finditer(text):
         name = written_to(text, match, companions)
         if name is None:
             return True
         names = bound_to(text, companions) if names is None else names
-        if name in names and not read_after(text, match.end(), name):
-            return True
+        if name in names:
+            looks += 1
+            if looks > MAX_LOOKS or not read_after(text, match.end(), name):
+                return True
     return False
 
 
@@ -73,28 +78,17 @@ def written(text: str, heads: re.Pattern[str], companions: re.Pattern[str] | Non
     if companions is None or len(text) > MAX_TEXT:
         return True
     names: set[str] | None = None
+    looks = 0
     for match in companions.finditer(text):
         name = assigned_to(text, match, heads)
         if name is None:
             return True
         names = bound_to(text, heads) if names is None else names
-        if name in names and not read_after(text, match.end(), name):
-            return True
+        if name in names:
+            looks += 1
+            if looks > MAX_LOOKS or not read_after(text, match.end(), name):
+                return True
     return False
 
 
-def spread(text: str, heads: re.Pattern[str], companions: re.Pattern[str] | None) -> bool:
-    """Whether a companion may write into what a sink word makes, or into what is made of that."""
-    if companions is None or len(text) > MAX_TEXT:
-        return True
-    names = derived(text, heads)
-    for match in companions.finditer(text):
-        if match[0].startswith("inplace"):
-            return True
-        name = (written_to if match[0].startswith(".") else assigned_to)(text, match, heads)
-        if name is None or name in names:
-            return True
-    return False
-
-
-OCCASIONS: dict[str, Occasion] = {"looped": looped, "made": made, "written": written, "spread": spread}
+OCCASIONS: dict[str, Occasion] = {"looped": looped, "made": made, "written": written}

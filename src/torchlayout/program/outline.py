@@ -22,8 +22,10 @@ from torchlayout.program.scan import Scan
 from torchlayout.program.source import Source
 
 _MENTION = re.compile(r"[^\W\d]\w*")
-_STRINGS = r"""("{3}[\s\S]*?"{3}|'{3}[\s\S]*?'{3}|"(?:[^"\\\n]|\\[\s\S])*"|'(?:[^'\\\n]|\\[\s\S])*')"""
-_REMARK = re.compile(rf"^[ \t]*#.*\n|#.*|{_STRINGS}", re.MULTILINE)
+_STRINGS = (
+    r"""("{3}(?:\\[\s\S]|[^\\])*?"{3}|'{3}(?:\\[\s\S]|[^\\])*?'{3}|"(?:[^"\\\n]|\\[\s\S])*"|'(?:[^'\\\n]|\\[\s\S])*')"""
+)
+_REMARK = re.compile(rf"^[ \t]*#.*\n|(?<=\s)#.*|{_STRINGS}", re.MULTILINE)
 """Comments, and as a group strings, in which a # begins none."""
 _CALLED = re.compile(r"\b([^\W\d]\w*)\s*\(")
 

@@ -11,21 +11,23 @@ from collections.abc import Iterator
 
 _NAME = re.compile(r"([^\W\d]\w*)\s*$")
 _BINDS = re.compile(r"\s*(?:(?:async\s+)?for\s+)?([\w\s.,()*\[\]]+?)\s*(?:(?::[^=\n()]*)?=(?!=)|\sin\s)")
-_WALRUS = re.compile(r"([^\W\d]\w*)\s*:=")
+_WALRUS = re.compile(r"\b([^\W\d]\w*)\s*:=")
 _TARGET = re.compile(r"\s*([^\W\d][\w.]*)\s*(?:\[.*)?")
 _OUT = re.compile(r"out\s*=\s*([^\W\d][\w.]*)")
 _DECLARED = re.compile(r"\s*(?:(?:async\s+)?def\b.*|(?:\*{0,2}\w+\s*,\s*)*\*{0,2}\w+\s*:[^\[]*\[.*)")
 """What stands before the `=` of `x: Optional[Tensor] = None`."""
 _ARGUMENT = re.compile(r"\s*([^\W\d][\w.]*)\s*[,)]")
-_FILLS = re.compile(r"([^\W\d]\w*)\s*\.\s*(?:append|extend|insert|add|update|setdefault)\s*\(")
 _MODULES = frozenset({"init", "torch", "functional", "F", "nn"})
 """Names before functions that write to their first argument, as in `F.relu_(x)`."""
 _METHOD = re.compile(r"\.\s*([^\W\d]\w*)\s*$")
 _BRACKETS = re.compile(r"[()\[\]{}]")
+_INDEXED_WRITE = re.compile(r"\]\s*\.\s*\w+_\(")
+_LITERAL = re.compile(r"\"[^\"]*\"|'[^']*'")
 _PARTS = re.compile(r"[()\[\]{},:]|[^()\[\]{},:]+")
 _PLAIN = re.compile(r"\s*(?:[-+]?\s*\d*|\.\.\.|None|True|False|[rbfu]*\"[^\"]*\"|[rbfu]*'[^']*')\s*")
 _HEADS = (
-    "if ", "elif ", "while ", "for ", "async ", "with ", "try", "except", "else", "assert ", "def ", ")", "]", "}", "@",
+    "if ", "elif ", "while ", "for ", "async ", "with ", "try", "except", "else", "assert ", "def ", "del ",
+    ")", "]", "}", "@",
 )  # fmt: skip
 _OTHERWISE = ("else", "elif", "except")
 _LEAVES = re.compile(r"\b(?:return|yield|break|continue|except|finally)\b")
@@ -33,8 +35,8 @@ _ASKED = "shape|size|dim|numel|ndim|dtype|device|stride|is_contiguous|data_ptr|r
 """Attributes that tell nothing of the elements."""
 MAX_LINES = 12
 """Lines of one assignment, up to the word that is asked for."""
-MAX_STEPS = 40
-"""Names made of one another, one after the other; where there are more, all names may be."""
+MAX_WIDTH = 1_000
+"""Characters of a line of which it is told what it binds; in a longer one all names may be bound."""
 MAX_CHAIN = 200
 """Characters in front of a call in which its receiver's own calls are looked for."""
 
@@ -83,6 +85,11 @@ def _opening(text: str) -> int | None:
         if depth == 0:
             return len(text) - match.end()
     return None
+
+
+def writes_into_copies(text: str) -> bool:
+    """Whether something is written into what indexing may have copied: `x[mask].add_(1)`."""
+    return any(_is_copying_index(text, match.start()) for match in _INDEXED_WRITE.finditer(text))
 
 
 def _is_copying_index(text: str, end: int) -> bool:
@@ -143,7 +150,10 @@ def read_after(text: str, offset: int, name: str) -> bool:
             level = indent
             if any(indent <= loop for loop in loops):
                 return False
-            if not body.startswith(_HEADS) and read.search(body.partition(" = ")[2] or body) is not None:
+            if (
+                not body.startswith(_HEADS)
+                and read.search(_LITERAL.sub("", body.partition(" = ")[2] or body)) is not None
+            ):
                 return True
         if not passing and (bound.search(line) is not None or _LEAVES.search(line) is not None):
             return False
@@ -186,6 +196,9 @@ def _bound(text: str, start: int) -> Iterator[str]:
     for _ in range(MAX_LINES):
         end = text.find("\n", start)
         line = text[start : end if end >= 0 else len(text)]
+        if len(line) > MAX_WIDTH:
+            yield from re.findall(r"[^\W\d]\w*", line)
+            return
         yield from _WALRUS.findall(line)
         binding = _BINDS.match(line)
         if binding is not None:
@@ -194,23 +207,3 @@ def _bound(text: str, start: int) -> Iterator[str]:
         if not start or line.lstrip().startswith(("return ", "yield ", "if ", "raise ", "assert ")):
             return
         start = text.rfind("\n", 0, start - 1) + 1
-
-
-def derived(text: str, makers: re.Pattern[str]) -> set[str]:
-    """The names that may be bound to what one of the makers makes, or to something made of that."""
-    pending = bound_to(text, makers) | _filled(text, makers)
-    found = set(pending)
-    for _ in range(MAX_STEPS):
-        if not pending:
-            return found
-        mention = re.compile(rf"\b(?:{'|'.join(sorted(pending))})\b(?!\s*\.\s*(?:{_ASKED})\b)")
-        pending = (bound_to(text, mention) | _filled(text, mention)) - found
-        found |= pending
-    return set(re.findall(r"[^\W\d]\w*", text))
-
-
-def _filled(text: str, makers: re.Pattern[str]) -> set[str]:
-    """The names of lists and the like that are given something in which one of the makers stands."""
-    return {
-        match[1] for match in _FILLS.finditer(text) if makers.search(text, match.end(), text.find("\n", match.end()))
-    }

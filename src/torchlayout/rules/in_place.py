@@ -28,7 +28,10 @@ FILLING = _called(
 """Methods, and functions of `nn.init`, that write without reading; every model's weights are made by them."""
 IN_PLACE_WORDS = (*ARITHMETIC, *FILLING)
 
-BY_FLAG = ("inplace=True", "inplace: bool = True", "inplace = True", '"inplace": True', "U(True)")
+BY_FLAG = (
+    "inplace=True", "inplace = True", "inplace: bool = True", "inplace: bool=True", '"inplace": True',
+    "'inplace': True", "U(True)",
+)  # fmt: skip
 """Texts of which one stands in a file that asks functions or modules to write in place: `F.relu(x, inplace=True)`,
 `nn.ReLU(inplace=True)`, `nn.ReLU(True)`."""
 

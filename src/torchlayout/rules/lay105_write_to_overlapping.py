@@ -65,9 +65,9 @@ class WriteToOverlapping(Rule):
     """
 
     code, name = "LAY105", "write-to-overlapping"
-    words = (*ARITHMETIC, *(f"{word} with {ASSIGNING} out= {' '.join(IN_PLACE_WORDS)} if spread" for word in SHARING))
+    words = (*ARITHMETIC, *(f"{word} with {ASSIGNING} out= {' '.join(IN_PLACE_WORDS)}" for word in SHARING))
     words_beside = dict.fromkeys(BY_FLAG, SHARING)
-    beside = ("expand(", "expand_as(", "broadcast_to", "broadcast_tensors", "as_strided", "unfold", "meshgrid")
+    beside = (".expand", "broadcast_to", "broadcast_tensors", "as_strided", "unfold", "meshgrid")
     source = "shared"
     fixable = True
     invalid = (
