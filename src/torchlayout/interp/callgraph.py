@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+from bisect import bisect_right
 
 from torchlayout.program.outline import Entry, Outline, dotted
 
@@ -12,6 +13,8 @@ _TESTS = re.compile(r"\bisinstance\s*\([^()]*(?:\([^()]*\)[^()]*)?\)")
 
 SETS = re.compile(r"\.([^\W\d]\w*)\s*(?:\[[^\n=]{0,100}\]\s*)?(?::[^=\n]{1,100})?(?:[-+*/|&]|//|\*\*)?=(?!=)")
 """An attribute that is set."""
+MANY = 100
+"""Functions of a file from which on it is worth finding out where each word stands."""
 FORWARDS = ("forward", "__call__")
 GIVING_ITEMS = ("__iter__", "__next__", "__getitem__")
 
@@ -33,6 +36,7 @@ class Calls:
         self.classes: dict[str, list[Entry]] = {}
         """Classes by name."""
         self._naming: dict[str, list[Entry]] = {}
+        self._known_helpers: dict[Entry, list[Entry]] = {}
         for entry in outline.entries:
             if entry.is_class:
                 self.classes.setdefault(entry.name, []).append(entry)
@@ -49,12 +53,24 @@ class Calls:
         """Functions in whose code the name stands."""
         known = self._naming.get(name)
         if known is None:
+            several = len(self.outermost) > MANY
             known = self._naming[name] = [
                 entry
-                for entry in self.outermost
+                for entry in (self._around(name) if several else self.outermost)
                 if name in self.outline.text(entry) and name in self.outline.mentions(entry)
             ]
         return known
+
+    def _around(self, name: str) -> list[Entry]:
+        """The outermost functions on whose lines a name stands."""
+        found: set[Entry] = set()
+        for start in self.outline.places(name):
+            entry = self.outline.at(bisect_right(self.outline.source.starts, start))
+            while entry is not None and (entry.is_class or entry.nested):
+                entry = entry.parent
+            if entry is not None:
+                found.add(entry)
+        return sorted(found, key=lambda entry: entry.start)
 
     def words(self, entry: Entry) -> frozenset[str]:
         """All words of a function, and those of what its module-level aliases stand for."""
@@ -87,6 +103,12 @@ class Calls:
     def helpers(self, caller: Entry) -> list[Entry]:
         """What a function calls in this file, as far as names tell; of the modules that its object holds, their
         forward, and what gives the items of objects."""
+        known = self._known_helpers.get(caller)
+        if known is None:
+            known = self._known_helpers[caller] = self._helpers(caller)
+        return known
+
+    def _helpers(self, caller: Entry) -> list[Entry]:
         found: list[Entry] = []
         for name in self.outline.mentions(caller) & self.by_name.keys():
             found.extend(e for e in self.by_name.get(name, ()) if e.name not in FORWARDS and e is not caller)

@@ -13,6 +13,9 @@ from torchlayout.interp.sources import KNOWN, RARE, SOURCES, TURNED
 from torchlayout.program.outline import Entry
 from torchlayout.program.textflow import writes_into_copies
 
+MAX_CALLS_AWAY = 3
+"""Calls between a function and the one that makes what reaches it, of rare kinds."""
+
 
 class Makers:
     """What the functions of one file make, by the kinds of `sources.SOURCES`."""
@@ -25,6 +28,8 @@ class Makers:
         self._strided_imports: dict[tuple[str, str], bool] = {}
         self._strided: dict[tuple[Entry, str], bool] = {}
         self._strided_names: dict[str, set[str]] = {}
+        self._stands: dict[str, bool] = {}
+        """Whether the words of a kind stand in the file at all."""
 
     def may_hand_over(self, caller: Entry, callee: Entry, source: str) -> bool:
         """Whether the caller, or something else that it calls, makes tensors of a kind, or tensors of known sizes."""
@@ -49,15 +54,16 @@ class Makers:
         """Whether what a function calls makes tensors of a kind; of a rare kind, also what that calls in its turn."""
         if source not in RARE:
             return any(self._makes(other, source) for other in self._around(entry))
-        if SOURCES[source].search(self.outline.source.clean) is None and self._imported is None:
+        if source not in self._stands:
+            self._stands[source] = SOURCES[source].search(self.outline.source.clean) is not None
+        if not (self._stands[source] or self._imported is not None):
             return False
-        pending, seen = [entry], {entry}
-        while pending:
-            new = [other for other in self._around(pending.pop()) if other not in seen]
-            if any(self._makes(other, source) for other in new):
+        reached, seen = [entry], {entry}
+        for _ in range(MAX_CALLS_AWAY):
+            reached = [other for caller in reached for other in self._around(caller) if other not in seen]
+            if any(self._makes(other, source) for other in reached):
                 return True
-            seen.update(new)
-            pending += new
+            seen.update(reached)
         return False
 
     def _makes(self, entry: Entry, source: str) -> bool:
