@@ -11,6 +11,7 @@ import gc
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
+from torchlayout.check.gate import joined
 from torchlayout.check.settings import OPTIONS, Settings
 
 if TYPE_CHECKING:
@@ -89,8 +90,7 @@ def _analyze(source: str, path: str, tree: ast.Module, settings: Settings, codes
     from torchlayout.program.unit import Unit
 
     unit = Unit(path, source, tree=tree)
-    words, own = sink_words(source, codes), own_words(settings, codes)
-    unit.mark_sinks(words | own if own else words)
+    unit.mark_sinks(joined(sink_words(source, codes), own_words(settings, codes)))
     options = interp.Options(**{option.name: getattr(settings, option.name) for option in OPTIONS if option.analysis})
     trace = interp.run(unit, options)
     told = rules.Options.of(settings.need_contiguous)

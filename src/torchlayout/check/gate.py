@@ -23,5 +23,9 @@ def may_report(text: str, codes: frozenset[str], own_words: frozenset[str] = fro
     from torchlayout.check import analysis
     from torchlayout.program.outline import gate
 
-    words = analysis.sink_words(text, codes)
-    return gate(text, words | own_words if own_words else words)  # the same object for most files: its hash is known
+    return gate(text, joined(analysis.sink_words(text, codes), own_words))
+
+
+def joined(words: frozenset[str], own_words: frozenset[str]) -> frozenset[str]:
+    """All sink words: without any of one's own the same object for file after file, whose hash is known."""
+    return words | own_words if own_words else words

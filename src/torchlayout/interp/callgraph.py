@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import re
-from bisect import bisect_right
 
 from torchlayout.program.outline import Entry, Outline, dotted
 
@@ -56,21 +55,16 @@ class Calls:
             several = len(self.outermost) > MANY
             known = self._naming[name] = [
                 entry
-                for entry in (self._around(name) if several else self.outermost)
+                for entry in (self._around_mentions(name) if several else self.outermost)
                 if name in self.outline.text(entry) and name in self.outline.mentions(entry)
             ]
         return known
 
-    def _around(self, name: str) -> list[Entry]:
+    def _around_mentions(self, name: str) -> list[Entry]:
         """The outermost functions on whose lines a name stands."""
-        found: set[Entry] = set()
-        for start in self.outline.places(name):
-            entry = self.outline.at(bisect_right(self.outline.source.starts, start))
-            while entry is not None and (entry.is_class or entry.nested):
-                entry = entry.parent
-            if entry is not None:
-                found.add(entry)
-        return sorted(found, key=lambda entry: entry.start)
+        found = {self.outline.outermost_at(start) for start in self.outline.places(name)}
+        functions = (entry for entry in found if entry is not None and not entry.is_class)
+        return sorted(functions, key=lambda entry: entry.start)
 
     def words(self, entry: Entry) -> frozenset[str]:
         """All words of a function, and those of what its module-level aliases stand for."""

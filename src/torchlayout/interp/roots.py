@@ -117,10 +117,8 @@ def is_reached_otherwise(entry: Entry, unit: Unit, run: set[Entry], module: bool
     `module` says that they are, in the module's own statements."""
     if any(path not in KEEPING_DECORATORS and path not in KINDS for path in _decorators(entry, unit)):
         return True
-    for line, called in _mentions(entry.name, entry.node.lineno, unit):
-        owner = unit.outline.at(line)
-        while owner is not None and (owner.nested or owner.is_class) and owner.parent is not None:
-            owner = owner.parent
+    for start, called in _mentions(entry.name, entry.node.lineno, unit):
+        owner = unit.outline.outermost_at(start)
         known = module if owner is None else owner in run or owner is entry
         if not called or not known:
             return True
@@ -135,9 +133,9 @@ def _decorators(entry: Entry, unit: Unit) -> Iterator[str]:
 
 
 def _mentions(name: str, defined: int, unit: Unit) -> Iterator[tuple[int, bool]]:
-    """The line of each mention of a name but its definition, and whether it is called there."""
+    """The offset of each mention of a name but its definition, and whether it is called there."""
     source = unit.source
     for start in unit.outline.places(name):
         line = bisect_right(source.starts, start)
         if not source.clean.endswith("def ", 0, start) or line < defined:
-            yield line, source.clean.startswith("(", start + len(name))
+            yield start, source.clean.startswith("(", start + len(name))

@@ -56,37 +56,34 @@ def looped(text: str, heads: re.Pattern[str], companions: re.Pattern[str] | None
 def made(text: str, heads: re.Pattern[str], companions: re.Pattern[str] | None) -> bool:
     """Whether a method that is a sink word is called on what a companion made, directly or through a name, and what it
     writes may be lost."""
-    if companions is None or len(text) > MAX_TEXT:
-        return True
-    names: set[str] | None = None
-    looks = 0
-    for match in heads.finditer(text):
-        name = written_to(text, match, companions)
-        if name is None:
-            return True
-        names = bound_to(text, companions) if names is None else names
-        if name in names:
-            looks += 1
-            if looks > MAX_LOOKS or not read_after(text, match.end(), name):
-                return True
-    return False
+    return companions is None or _may_be_lost(text, heads, written_to, companions)
 
 
 def written(text: str, heads: re.Pattern[str], companions: re.Pattern[str] | None) -> bool:
     """Whether what a sink word makes is assigned into (`x.reshape(-1)[0] = 1`), directly or through a name, and what is
     written may be lost."""
-    if companions is None or len(text) > MAX_TEXT:
+    return companions is None or _may_be_lost(text, companions, assigned_to, heads)
+
+
+def _may_be_lost(
+    text: str,
+    writes: re.Pattern[str],
+    target: Callable[[str, re.Match[str], re.Pattern[str]], str | None],
+    makers: re.Pattern[str],
+) -> bool:
+    """Whether a write may go to what one of the makers made, and nobody read it afterwards; `target` tells where to."""
+    if len(text) > MAX_TEXT:
         return True
     names: set[str] | None = None
     looks = 0
-    for match in companions.finditer(text):
-        name = assigned_to(text, match, heads)
+    for write in writes.finditer(text):
+        name = target(text, write, makers)
         if name is None:
             return True
-        names = bound_to(text, heads) if names is None else names
+        names = bound_to(text, makers) if names is None else names
         if name in names:
             looks += 1
-            if looks > MAX_LOOKS or not read_after(text, match.end(), name):
+            if looks > MAX_LOOKS or not read_after(text, write.end(), name):
                 return True
     return False
 

@@ -73,6 +73,16 @@ class Outline:
             entry = entry.parent
         return entry
 
+    def outermost_at(self, offset: int) -> Entry | None:
+        """The outermost function around an offset, or the class whose own statement stands there; None at module level.
+
+        Of a method that is the method, not its class.
+        """
+        entry = self.at(bisect_right(self.source.starts, offset))
+        while entry is not None and (entry.nested or entry.is_class) and entry.parent is not None:
+            entry = entry.parent
+        return entry
+
     # -------------------------------------------------------------- sinks
     def mark_sinks(self, words: Iterable[str]) -> None:
         """Find the sink words: fills `Entry.sinks` and `module_sinks`."""
