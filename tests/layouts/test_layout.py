@@ -160,7 +160,7 @@ def test_a_rank_that_is_known_though_no_size_is() -> None:
         facts.bind(X, (B, 3))
     right.learn_equal(B, 2)
     joined = left.join(right)
-    assert not joined.rewrites
+    assert not joined.known.rewrites
     assert settle(contiguous((X,)), joined) == contiguous((B, 3))
     assert settle(unknown_strides((X,)), joined) == unknown_strides((B, 3))
 

@@ -86,7 +86,7 @@ def test_clones(family: Family, facts: Facts) -> None:
     layout = preserved(family.layout, facts)
     for numbers in family.members(ABOVE_ONE[:2]):
         told = matches(layout, family.make(numbers).clone(), numbers)
-        assert told or (facts.least == {} and not facts.assumed and not family.layout.packed)
+        assert told or (facts.known.least == {} and not facts.assumed and not family.layout.packed)
 
 
 def test_questions_about_packed_tensors(facts: Facts) -> None:
@@ -341,4 +341,4 @@ def test_unknown_strides_tell_nothing_but_the_shape(facts: Facts) -> None:
     for question in (is_contiguous, is_dense):
         assert question(ones, facts) is YES
     assert has_overlap(ones, facts) is NO
-    assert FACTS.rewrites == {}
+    assert FACTS.known.rewrites == {}

@@ -82,11 +82,11 @@ class SymbolicWorld(World):
     def untrue(self) -> list[str]:
         """What was learnt and is not true of the real tensor."""
         found = []
-        for atom, size in self.facts.rewrites.items():
+        for atom, size in self.facts.known.rewrites.items():
             left, right = self.of_atom(atom), self.number(size)
             if left is not None and right is not None and left != right:
                 found.append(f"{atom} ({left}) == {size} ({right})")
-        for rest, shape in self.facts.ranks.items():
+        for rest, shape in self.facts.known.ranks.items():
             real = self.shape_of(rest.key)
             fixed = sum(not isinstance(extent, Rest) for extent in shape)
             if real is not None and (len(real) < fixed or (len(real) > fixed and fixed == len(shape))):

@@ -139,7 +139,7 @@ def test_what_is_true_can_be_learnt_and_nothing_false_follows(data: st.DataObjec
         if _through_zero(known, a, b):
             continue
         assert known.facts.learn_equal(a, b) is not NO
-        for atom, size in known.facts.rewrites.items():
+        for atom, size in known.facts.known.rewrites.items():
             assert known.numbers.get(atom, known.value(size)) == known.value(size)
 
 

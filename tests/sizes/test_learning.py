@@ -21,7 +21,7 @@ def test_what_cannot_be_is_refused_and_what_is_known_is_said(facts: Facts) -> No
     assert facts.learn_equal(3, 4) is NO and facts.learn_equal(3, 3) is YES
     assert facts.learn_equal(n, -1) is NO and facts.learn_equal(-n, 1) is NO
     assert facts.learn_equal(n, n + 1) is NO and facts.learn_equal(n, n) is YES
-    assert not facts.rewrites
+    assert not facts.known.rewrites
     assert facts.learn_equal(n, m) is MAYBE
     assert facts.learn_equal(n, m) is YES and facts.equal(n, m) is YES
 
@@ -49,7 +49,7 @@ def test_an_unknown_in_two_terms_is_not_solved_for(facts: Facts) -> None:
 def test_nothing_is_solved_for_that_does_not_stand_alone(facts: Facts, factor: int, other: int) -> None:
     a, b, c = sizes(facts, "abc")
     assert facts.learn_equal(a * factor + c * c, b * other * b + 7) is MAYBE
-    assert not facts.rewrites
+    assert not facts.known.rewrites
 
 
 def test_equal_products_with_a_common_factor_have_equal_other_factors(facts: Facts) -> None:
@@ -69,7 +69,7 @@ def test_what_is_learnt_later_is_put_into_what_was_learnt_before(facts: Facts) -
     facts.learn_equal(b, a + 1)
     facts.learn_equal(d, c * 2)
     facts.learn_equal(a, 3)
-    assert [facts.rewrites[atom] for size in (a, b, d) if (atom := single_atom(size))] == [3, 4, c * 2]
+    assert [facts.known.rewrites[atom] for size in (a, b, d) if (atom := single_atom(size))] == [3, 4, c * 2]
     facts.learn_equal(d, 10)
     assert facts.equal(c, 5) is MAYBE  # 2*c == 10 is kept as it is
     assert facts.normal(d) == c * 2
@@ -117,13 +117,13 @@ def test_a_rest_has_as_many_elements_as_what_it_consists_of(facts: Facts) -> Non
     x, inner = facts.symbols.rest("x", "x"), facts.symbols.rest("inner")
     facts.learn_equal(m, 5)
     facts.bind(x, (n, inner, m))
-    assert facts.ranks[x] == (n, inner, m)
+    assert facts.known.ranks[x] == (n, inner, m)
     assert facts.normal(x.numel) == n * inner.numel * 5
     facts.bind(inner, (2,))
     assert facts.normal(x.numel) == n * 10
     scalar = facts.symbols.rest("scalar")
     facts.bind(scalar, ())
-    assert facts.ranks[scalar] == () and facts.equal(scalar.numel, 1) is YES
+    assert facts.known.ranks[scalar] == () and facts.equal(scalar.numel, 1) is YES
 
 
 def test_a_known_number_of_elements_tells_the_size(facts: Facts) -> None:

@@ -247,7 +247,7 @@ def test_a_size_goes_by_the_name_that_the_code_has_for_it(facts: Facts) -> None:
     named_later = facts.symbols.atom("later", "x.size(1)")
     nameless = facts.symbols.atom("nameless")
     plain, one = facts.symbols.atom("plain", "plain"), facts.symbols.atom("one", "one")
-    facts.rewrites.update(
+    facts.known.rewrites.update(
         {
             atom: value
             for size, value in (

@@ -31,7 +31,9 @@ LESSONS = {
     "equal": Lesson(lambda facts, of: facts.learn_equal(of.n, 3), lambda facts, of: facts.equal(of.n, 3) is YES),
     "least": Lesson(lambda facts, of: facts.learn_least(of.n, 5), lambda facts, of: facts.less(of.n, 5) is NO),
     "most": Lesson(lambda facts, of: facts.learn_most(of.n, 7), lambda facts, of: facts.bounds(of.n)[1] == 7),
-    "rank": Lesson(lambda facts, of: facts.bind(of.x, (of.n, 2)), lambda facts, of: facts.ranks.get(of.x) is not None),
+    "rank": Lesson(
+        lambda facts, of: facts.bind(of.x, (of.n, 2)), lambda facts, of: facts.known.ranks.get(of.x) is not None
+    ),
 }
 lessons = pytest.mark.parametrize("lesson", LESSONS.values(), ids=list(LESSONS))
 
@@ -47,7 +49,7 @@ def test_there_are_two_worlds_of_the_same_unknowns(of: Things) -> None:
     assert facts.symbols is of.symbols and other.symbols is of.symbols
     assert not facts.assumed and other.assumed
     assert facts.proven_world is facts and other.assumed_world is other
-    assert facts.assumed_world is other and other.proven_world is facts
+    assert facts.assumed_world == other and other.proven_world == facts
     alone = Facts(of.symbols)
     alone.assumed = True
     assert alone.assumed_world is alone and not alone.proven_world.assumed
@@ -97,21 +99,22 @@ def test_a_copy_knows_what_its_original_knew_and_goes_on_learning(lesson: Lesson
 
 
 def test_notes_last_until_something_is_learnt(of: Things) -> None:
-    facts = Facts(of.symbols)
-    facts.memo["note"] = facts.assumed_world.memo["note"] = "there"
+    known = Facts(of.symbols).known
+    facts = Facts(of.symbols, known)
+    known.memos[False]["note"] = known.memos[True]["note"] = "there"
     copy = facts.copy()
-    assert copy.memo == {"note": "there"}
-    copy.learn_equal(of.n, 3)
-    assert copy.memo == {} and copy.assumed_world.memo == {}
-    assert facts.memo == facts.assumed_world.memo == {"note": "there"}
-    facts.learn_least(of.n, 3)
-    assert facts.memo == facts.assumed_world.memo == {}
-    facts.memo["note"] = "again"
-    facts.learn_most(of.n, 5)
-    assert facts.memo == {}
-    facts.memo["note"] = "again"
-    facts.bind(of.x, (of.n,))
-    assert facts.memo == {}
+    assert copy.known.memos == ({"note": "there"}, {"note": "there"})
+    copy.assumed_world.learn_equal(of.n, 3)
+    assert copy.known.memos == ({}, {})
+    assert known.memos == ({"note": "there"}, {"note": "there"})
+    for learn in (
+        lambda: facts.learn_least(of.n, 3),
+        lambda: facts.learn_most(of.n, 5),
+        lambda: facts.bind(of.x, (of.n,)),
+    ):
+        known.memos[False]["note"] = "again"
+        learn()
+        assert known.memos == ({}, {})
 
 
 @lessons
@@ -153,7 +156,7 @@ def test_a_rest_of_other_sizes_on_each_path_has_but_their_product(of: Things) ->
     left.bind(of.x, (of.n, of.m))
     right.bind(of.x, (of.m, of.n))
     joined = left.join(right)
-    assert of.x not in joined.ranks
+    assert of.x not in joined.known.ranks
     assert joined.equal(of.x.numel, of.n * of.m) is YES
 
 
@@ -187,5 +190,5 @@ def test_a_rank_alone_makes_a_difference(of: Things) -> None:
     left, right = Facts(of.symbols), Facts(of.symbols)
     left.bind(of.x, (of.n, of.m))
     right.bind(of.x, (of.m, of.n))
-    assert left.rewrites == right.rewrites
+    assert left.known.rewrites == right.known.rewrites
     assert not left.same_as(right)

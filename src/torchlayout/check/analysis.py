@@ -95,4 +95,5 @@ def _analyze(source: str, path: str, tree: ast.Module, settings: Settings, codes
     trace = interp.run(unit, options)
     told = rules.Options.of(settings.need_contiguous)
     found = rules.run_rules(trace, unit, codes, told)
+    unit.forget()
     return Outcome(found, tuple(trace.notes), tuple(sorted(getattr(trace, "reads", ()))))

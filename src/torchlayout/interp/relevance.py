@@ -19,7 +19,7 @@ def mark_needed(unit: Unit, calls: Calls, roots: Iterable[Entry]) -> None:
     chosen = list(roots)
     reach = _Reach(calls)
     reach.add(chosen)
-    if not computes_names(unit.outline.code(entry) for entry in reach.found):
+    if not any(computes_names(unit.outline, entry) for entry in reach.found):
         unit.whole = frozenset(chosen)
         unit.needed = frozenset(reach.words)
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import cached_property
 
 from torchlayout.interp.forgetting import forget_items
 from torchlayout.interp.state import State
@@ -35,18 +36,27 @@ HANDED = re.compile(r"(?:=|\breturn\b|\byield\b|[(,\[{:])\s*\w+\.(\w+)\s*(?=[,)\
 
 
 class Touched:
-    """The names of such attributes in one file."""
+    """The names of such attributes in one file, each kind found when first asked for."""
 
     def __init__(self, unit: Unit) -> None:
-        texts = [unit.outline.code(entry) for entry in _functions(unit)]
-        handed = {name for text in texts for name in HANDED.findall(text)}
-        self.layouts = {name for text in texts for name in TURNED.findall(text)}
+        self._texts = [unit.outline.code(entry) for entry in _functions(unit)]
+
+    @cached_property
+    def layouts(self) -> frozenset[str]:
         """Of tensors."""
-        if any(TURNED_BY_ANOTHER_NAME.search(text) for text in texts):
-            self.layouts |= handed
-        self.items = {name for text in texts for names in CHANGED.findall(text) for name in names if name}
+        turning = [text for text in self._texts if TURNING.search(text)]
+        found = frozenset(name for text in turning for name in TURNED.findall(text))
+        return found | self._handed if any(map(TURNED_BY_ANOTHER_NAME.search, turning)) else found
+
+    @cached_property
+    def items(self) -> frozenset[str]:
         """Of lists and dicts, which take the layouts of their items with them."""
-        self.items |= handed | self.layouts
+        found = frozenset(name for text in self._texts for names in CHANGED.findall(text) for name in names if name)
+        return found | self._handed | self.layouts
+
+    @cached_property
+    def _handed(self) -> frozenset[str]:
+        return frozenset(name for text in self._texts for name in HANDED.findall(text))
 
 
 def _functions(unit: Unit) -> Iterator[Entry]:
@@ -65,8 +75,6 @@ def touched(unit: Unit) -> Touched:
 def forget_touched(cls: Class, state: State) -> None:
     """Make unknown what such attributes hold, of every object that an `__init__` of this class left behind."""
     names = touched(cls.unit)
-    if not names.items:
-        return
     for ref, held in list(state.heap.items()):
         if not isinstance(held, Dictionary) or not isinstance(ref, tuple) or ref[0] not in ("self", "object"):
             continue

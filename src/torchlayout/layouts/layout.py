@@ -150,9 +150,10 @@ def is_concrete(layout: Layout) -> bool:
 
 def settle(layout: Layout, facts: Facts) -> Layout:
     """The layout with everything known put in: bound rests spelled out, sizes in normal form."""
-    if not facts.rewrites and not facts.ranks:
+    known = facts.known
+    if not known.rewrites and not known.ranks:
         return layout
-    memo = facts.memo
+    memo = known.memos[facts.assumed]
     found = memo.get(id(layout))
     if found is None:
         settled = _settled(layout, facts)
@@ -172,9 +173,10 @@ def _settled(layout: Layout, facts: Facts) -> Layout:
         return layout if same else contiguous(found, offset)
     dims: list[Dim] = []
     changed = False
+    ranks = facts.known.ranks
     for dim in layout.dims:
-        if dim.rest is not None and dim.rest in facts.ranks:
-            dims.extend(_settled(Layout(_spread(dim, facts.ranks[dim.rest])), facts).dims)
+        if dim.rest is not None and dim.rest in ranks:
+            dims.extend(_settled(Layout(_spread(dim, ranks[dim.rest])), facts).dims)
             changed = True
         else:
             size, stride = facts.normal(dim.size), dim.stride if dim.stride is None else facts.normal(dim.stride)
@@ -193,8 +195,8 @@ def settle_shape(shape: Shape, facts: Facts) -> Shape:
     for extent in shape:
         if not isinstance(extent, Rest):
             result.append(facts.normal(extent))
-        elif extent in facts.ranks:
-            result.extend(settle_shape(facts.ranks[extent], facts))
+        elif extent in facts.known.ranks:
+            result.extend(settle_shape(facts.known.ranks[extent], facts))
         else:
             result.append(extent)
     return tuple(result)

@@ -150,7 +150,12 @@ def learn_last_sizes(shape: Shape, facts: Facts) -> bool:
     left = False
     atoms = {atom for extent in shape if isinstance(extent, Poly) for atom in extent.atoms()}
     for atom in sorted(atoms):
-        if isinstance(atom.key, tuple) and len(atom.key) == 3 and atom.key[0] == LAST and atom not in facts.rewrites:
+        if (
+            isinstance(atom.key, tuple)
+            and len(atom.key) == 3
+            and atom.key[0] == LAST
+            and atom not in facts.known.rewrites
+        ):
             _, key, before = atom.key
             last = settle_shape((before, facts.symbols.rest(key)), facts)[-1]
             if isinstance(last, Rest):

@@ -12,12 +12,12 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from torchlayout.program.outline import Entry
+    from torchlayout.program.outline import Entry, Outline
     from torchlayout.program.unit import Unit
 
 _WORD = re.compile(r"[^\W\d]\w*")
@@ -25,6 +25,8 @@ BY_NAME = re.compile(
     r"\b(?:getattr|setattr|delattr|hasattr)\(\s*[^,()]+(?:\([^()]*\))?,(?!\s*[\"'])|__dict__|\bvars\(|(?<![.\w])(?:exec|eval|locals)\("
 )
 """Access to attributes whose name is computed."""
+_WORDS = frozenset({"getattr", "setattr", "delattr", "hasattr", "__dict__", "vars", "exec", "eval", "locals"})
+"""Of which one stands in every such text."""
 _BLOCKS = ("body", "orelse", "finalbody")
 
 
@@ -39,8 +41,7 @@ def kept_lines(unit: Unit, entry: Entry) -> list[tuple[int, int]] | None:
     body = entry.node.body
     if body[0].lineno <= entry.node.lineno or _share_lines(body):
         return None
-    text = unit.outline.text(entry)
-    if BY_NAME.search(text):
+    if computes_names(unit.outline, entry):
         return None
     args = [*entry.node.args.posonlyargs, *entry.node.args.args]
     this = args[0].arg if args else "self"
@@ -159,6 +160,6 @@ def _inside(statement: ast.stmt) -> Iterator[ast.stmt]:
         yield from handler.body
 
 
-def computes_names(texts: Iterable[str]) -> bool:
-    """Whether one of the texts reaches attributes by a computed name."""
-    return any(BY_NAME.search(text) for text in texts)
+def computes_names(outline: Outline, entry: Entry) -> bool:
+    """Whether a function reaches attributes by a computed name."""
+    return not _WORDS.isdisjoint(outline.mentions(entry)) and BY_NAME.search(outline.code(entry)) is not None

@@ -113,6 +113,16 @@ class Unit:
             raise found.with_traceback(None)
         return found
 
+    def forget(self) -> None:
+        """Let go of what was made, when the file is done: it is made anew if asked for.
+
+        Classes and their methods refer to one another and to the unit: they wait for the garbage collector, which would
+        go through all this too.
+        """
+        self._lowered.clear()
+        self._blocks.clear()
+        self.__dict__.pop("outline", None)
+
     # -------------------------------------------------------------- definitions
     def function(self, name: str) -> Entry | None:
         """The module-level function of that name."""

@@ -7,10 +7,10 @@ world only what the code says, in the *assumed* world also that no unknown size 
 
 from __future__ import annotations
 
-from collections.abc import Hashable
-from typing import Any, Union
+from typing import Union
 
 from torchlayout.sizes.bounds import least_of_positive, shifted_terms, value_at
+from torchlayout.sizes.known import Known
 from torchlayout.sizes.polynomial import (
     Atom,
     Poly,
@@ -40,107 +40,47 @@ Bounds = tuple[Union[int, None], Union[int, None]]
 
 
 class Facts:
-    """What is known at one point. Mutable: learning changes it in place; `copy` before a branch.
+    """What is known at one point, as one world sees it. Mutable: learning changes it in place; `copy` before a branch.
 
     `assumed` selects the world in which questions are answered; `proven_world` and `assumed_world` share what is
     known and differ only in that.
     """
 
-    __slots__ = ("_answers", "_other", "_owned", "assumed", "least", "memo", "most", "ranks", "rewrites", "symbols")
+    __slots__ = ("assumed", "known", "symbols")
 
-    def __init__(self, symbols: Symbols | None = None) -> None:
+    def __init__(self, symbols: Symbols | None = None, known: Known | None = None, assumed: bool = False) -> None:
         self.symbols = symbols or Symbols()
-        self.rewrites: dict[Atom, Size] = {}
-        self.ranks: dict[Rest, Shape] = {}
-        self.least: dict[Atom, int] = {}
-        self.most: dict[Atom, int] = {}
-        self.assumed = False
-        self._other: Facts | None = None
-        self._owned = True
-        """Whether the four dicts are this object's own; copies share them until one of both learns something."""
-        self._answers: dict[tuple[str, Size, Size], Any] = {}
-        self.memo: dict[Hashable, Any] = {}
-        """Answers that hold until something is learnt; for the use of whoever asks often."""
+        self.known = known or Known()
+        self.assumed = assumed
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Facts) and self.known is other.known and self.assumed == other.assumed
+
+    def __hash__(self) -> int:
+        return hash((id(self.known), self.assumed))
 
     # ------------------------------------------------------------ worlds and copies
-    def _twin(self) -> Facts:
-        """The other world, where nobody has asked for it so far."""
-        twin = Facts(self.symbols)
-        twin.rewrites, twin.ranks, twin.least, twin.most = self.rewrites, self.ranks, self.least, self.most
-        twin.assumed, twin._owned = not self.assumed, self._owned
-        twin._other, self._other = self, twin
-        return twin
-
     @property
     def assumed_world(self) -> Facts:
-        return self if self.assumed else self._other or self._twin()
+        return self if self.assumed else Facts(self.symbols, self.known, True)
 
     @property
     def proven_world(self) -> Facts:
-        return self if not self.assumed else self._other or self._twin()
-
-    def _learnt(self) -> None:
-        """Before something is learnt: have dicts of our own, and forget the answers given so far.
-
-        Copies may share the old dicts and answers, so both are left behind as they are.
-        """
-        owned = self._owned
-        for world in (self, self._other):
-            if world is not None:
-                world._answers, world.memo, world._owned = {}, {}, True
-        if not owned:
-            self.rewrites, self.ranks = dict(self.rewrites), dict(self.ranks)
-            self.least, self.most = dict(self.least), dict(self.most)
-            if self._other is not None:
-                twin = self._other
-                twin.rewrites, twin.ranks, twin.least, twin.most = self.rewrites, self.ranks, self.least, self.most
+        return Facts(self.symbols, self.known) if self.assumed else self
 
     def copy(self) -> Facts:
-        new = self._shared()
-        if self._other is not None:
-            new._other = self._other._shared()
-            new._other._other = new
-        return new
-
-    def _shared(self) -> Facts:
-        new = Facts.__new__(Facts)
-        new.symbols, new.assumed, new._other = self.symbols, self.assumed, None
-        new.rewrites, new.ranks, new.least, new.most = self.rewrites, self.ranks, self.least, self.most
-        new._answers, new.memo = self._answers, self.memo
-        new._owned = self._owned = False
-        return new
+        return Facts(self.symbols, self.known.copy(), self.assumed)
 
     def join(self, other: Facts) -> Facts:
         """What is known whichever of the two paths was taken."""
-        if self.rewrites is other.rewrites and self.least is other.least:  # all four are shared, or none
-            return self.copy()
-        new = Facts(self.symbols)
-        new.assumed = self.assumed
-        new.rewrites = {a: s for a, s in self.rewrites.items() if other.rewrites.get(a) == s}
-        new.ranks = {r: s for r, s in self.ranks.items() if other.ranks.get(r) == s}
-        new.least = {a: min(n, other.least[a]) for a, n in self.least.items() if a in other.least}
-        new.most = {a: max(n, other.most[a]) for a, n in self.most.items() if a in other.most}
-        return new
+        return Facts(self.symbols, self.known.join(other.known), self.assumed)
 
     def become(self, other: Facts) -> None:
         """Take over all that another one knows, in both worlds."""
-        if self.same_as(other):
-            return
-        self._learnt()
-        for mine, theirs in (
-            (self.rewrites, other.rewrites), (self.ranks, other.ranks),
-            (self.least, other.least), (self.most, other.most),
-        ):  # fmt: skip
-            mine.clear()
-            mine.update(theirs)  # type: ignore[arg-type]
+        self.known.become(other.known)
 
     def same_as(self, other: Facts) -> bool:
-        return self.rewrites is other.rewrites or (
-            self.rewrites == other.rewrites
-            and self.ranks == other.ranks
-            and self.least == other.least
-            and self.most == other.most
-        )
+        return self.known.same_as(other.known)
 
     # ------------------------------------------------------------ normal form
     def normal(self, size: Size) -> Size:
@@ -148,25 +88,27 @@ class Facts:
         if isinstance(size, int):
             return size
         standing = self.symbols.standing if self.assumed else None
-        if not (self.rewrites or standing):
+        rewrites = self.known.rewrites
+        if not (rewrites or standing):
             return size
         atoms = size.atoms()
-        if self.rewrites.keys().isdisjoint(atoms) and not (standing and not standing.keys().isdisjoint(atoms)):
+        if rewrites.keys().isdisjoint(atoms) and not (standing and not standing.keys().isdisjoint(atoms)):
             return size
-        found: Size | None = self._answers.get(("normal", size, 0))
+        answers = self.known.answers[self.assumed]
+        found: Size | None = answers.get(("normal", size, 0))
         if found is None:
-            found = self._answers["normal", size, 0] = self._normal(size)
+            found = answers["normal", size, 0] = self._normal(size)
         return found
 
     def _normal(self, size: Size) -> Size:
-        known = self.rewrites.keys()
+        known = self.known.rewrites.keys()
         for _ in range(MAX_REWRITES):
             if isinstance(size, int):
                 break
             if self._has_standing(size):
                 size = substitute(size, self.symbols.standing)
             elif not known.isdisjoint(size.atoms()):
-                size = substitute(size, self.rewrites)
+                size = substitute(size, self.known.rewrites)
             else:
                 break
         return size
@@ -180,16 +122,16 @@ class Facts:
         """As people write it; a size that the code has a name for goes by that name."""
         size = self.normal(size)
         if isinstance(size, Poly) and (len(size.terms) > 1 or "?" in render(size) or len(next(iter(size.terms))) > 1):
-            for atom, value in self.rewrites.items():
+            for atom, value in self.known.rewrites.items():
                 if atom.name and value == size and "." not in atom.name:
                     return atom.name
         return render(size)
 
     # ------------------------------------------------------------ bounds
     def _least(self, atom: Atom) -> int | None:
-        known = self.least.get(atom, atom.least)
+        known = self.known.least.get(atom, atom.least)
         if self.assumed:
-            least = min(ASSUMED_LEAST, self.most.get(atom, ASSUMED_LEAST))
+            least = min(ASSUMED_LEAST, self.known.most.get(atom, ASSUMED_LEAST))
             return ASSUMED_LEAST if known is None else max(known, least)
         return known
 
@@ -211,7 +153,8 @@ class Facts:
             if least is None:
                 return None, None
             leasts[atom] = least
-        if self.most.keys().isdisjoint(leasts) and min(leasts.values()) >= 0:
+        most = self.known.most
+        if most.keys().isdisjoint(leasts) and min(leasts.values()) >= 0:
             signs = {factor > 0 for monomial, factor in size.terms.items() if monomial}
             if len(signs) == 1:  # then expanding cannot change a sign, and the constant term is the value at the leasts
                 value = value_at(size, leasts)
@@ -225,9 +168,9 @@ class Facts:
         rest = [factor for monomial, factor in shifted.items() if monomial]
         low = constant if all(factor > 0 for factor in rest) else None
         high = constant if all(factor < 0 for factor in rest) else None
-        if self.most and high is None:
+        if most and high is None:
             high = self._upper(size, leasts)
-        if self.most and low is None:
+        if most and low is None:
             below = self._upper(-size, leasts)
             low = None if below is None else -below
         return low, high
@@ -235,13 +178,14 @@ class Facts:
     def _upper(self, size: Poly, leasts: dict[Atom, int]) -> int | None:
         """An upper bound of a sum of positive terms, and of a number, where all its atoms have one."""
         total = 0
+        most = self.known.most
         for monomial, factor in size.terms.items():
             if monomial and factor < 0:
                 return None
             for atom in monomial:
-                if atom not in self.most or leasts[atom] < 0:
+                if atom not in most or leasts[atom] < 0:
                     return None
-                factor *= self.most[atom]
+                factor *= most[atom]
             total += factor
         return total
 
@@ -251,9 +195,10 @@ class Facts:
             return truth(a == b)
         if a is b:
             return YES
-        found: Truth | None = self._answers.get(("=", a, b))
+        answers = self.known.answers[self.assumed]
+        found: Truth | None = answers.get(("=", a, b))
         if found is None:
-            found = self._answers["=", a, b] = self._equal(a, b)
+            found = answers["=", a, b] = self._equal(a, b)
         return found
 
     def _equal(self, a: Size, b: Size) -> Truth:
@@ -283,9 +228,10 @@ class Facts:
         """Whether a < b."""
         if isinstance(a, int) and isinstance(b, int):
             return truth(a < b)
-        found: Truth | None = self._answers.get(("<", a, b))
+        answers = self.known.answers[self.assumed]
+        found: Truth | None = answers.get(("<", a, b))
         if found is None:
-            found = self._answers["<", a, b] = self._less(a, b)
+            found = answers["<", a, b] = self._less(a, b)
         return found
 
     def _less(self, a: Size, b: Size) -> Truth:
@@ -397,28 +343,29 @@ class Facts:
             return NO
         solved = _solve(difference)
         if solved is not None:
-            self._learnt()
+            self.known.learning()
             atom, value = solved
-            self.rewrites[atom] = value
-            for other, old in list(self.rewrites.items()):
+            rewrites = self.known.rewrites
+            rewrites[atom] = value
+            for other, old in list(rewrites.items()):
                 if isinstance(old, Poly) and atom in old.atoms():
-                    self.rewrites[other] = substitute(old, {atom: value})
+                    rewrites[other] = substitute(old, {atom: value})
         return MAYBE
 
     def learn_least(self, size: Size, least: int) -> None:
         """Take `size >= least` for granted, where the size is a single unknown."""
         atom = single_atom(self.normal(size))
         if atom is not None:
-            self._learnt()
-            self.least[atom] = max(least, self.least.get(atom, least))
+            self.known.learning()
+            self.known.least[atom] = max(least, self.known.least.get(atom, least))
 
     def learn_most(self, size: Size, most: int) -> None:
         """Take `size <= most` for granted, where the size is a single unknown."""
         atom = single_atom(self.normal(size))
         if atom is not None:
-            self._learnt()
-            self.most[atom] = min(most, self.most.get(atom, most))
-            if self.least.get(atom, atom.least) == most:
+            self.known.learning()
+            self.known.most[atom] = min(most, self.known.most.get(atom, most))
+            if self.known.least.get(atom, atom.least) == most:
                 self.learn_equal(of_atom(atom), most)
 
     def bind(self, rest: Rest, shape: Shape) -> None:
@@ -427,12 +374,12 @@ class Facts:
         for extent in shape:
             numel = numel * (extent.numel if isinstance(extent, Rest) else extent)
         (atom,) = rest.numel.atoms()
-        known, value = self.rewrites.get(atom), self.normal(numel)
-        self._learnt()
-        self.ranks[rest] = shape
-        self.rewrites[atom] = value
-        if known is not None:
-            self.learn_equal(known, numel)
+        before, value = self.known.rewrites.get(atom), self.normal(numel)
+        self.known.learning()
+        self.known.ranks[rest] = shape
+        self.known.rewrites[atom] = value
+        if before is not None:
+            self.learn_equal(before, numel)
 
 
 def _operation_name(left: str, op: str, right: str) -> str | None:

@@ -12,6 +12,7 @@ from functools import reduce
 from itertools import chain
 from operator import attrgetter, mul
 from typing import TYPE_CHECKING, Union
+from weakref import ref
 
 if TYPE_CHECKING:
     from torchlayout.sizes.symbols import Symbols
@@ -31,10 +32,11 @@ class Atom:
 
     `least` is the smallest value it can have, None for a number that may be negative. `name` is how people
     write it, None for one that has no name in the source. `home` makes the atoms that stand for what grows too
-    large; without one, polynomials over the atom grow without limit.
+    large; without one, polynomials over the atom grow without limit. It is held weakly: it keeps its atoms, and a cycle
+    would leave all that an analysis has made to the garbage collector.
     """
 
-    __slots__ = ("_alone", "home", "index", "key", "least", "name")
+    __slots__ = ("_home", "index", "key", "least", "name")
 
     def __init__(
         self, index: int, key: Hashable, name: str | None, least: int | None, home: Symbols | None = None
@@ -43,8 +45,11 @@ class Atom:
         self.key = key
         self.name = name
         self.least = least
-        self.home = home
-        self._alone: Poly | None = None
+        self._home = None if home is None else ref(home)
+
+    @property
+    def home(self) -> Symbols | None:
+        return None if self._home is None else self._home()
 
     def __lt__(self, other: Atom) -> bool:
         return self.index < other.index
@@ -208,10 +213,8 @@ def _is_natural(size: Size) -> bool:
 
 
 def of_atom(atom: Atom) -> Poly:
-    """The polynomial that is just this atom, the same object each time, for its hash is kept with it."""
-    if atom._alone is None:
-        atom._alone = Poly({(atom,): 1})
-    return atom._alone
+    """The polynomial that is just this atom."""
+    return Poly({(atom,): 1})
 
 
 def product(sizes: Iterable[Size]) -> Size:

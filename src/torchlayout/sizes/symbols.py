@@ -35,7 +35,8 @@ class Symbols:
     """Makes atoms and rests, one for each key, so that the same question twice gives the same unknown."""
 
     def __init__(self) -> None:
-        self._atoms: dict[Hashable, Atom] = {}
+        self._atoms: dict[Hashable, Poly] = {}
+        """Each as a polynomial, the same object each time, for its hash is kept with it."""
         self._rests: dict[Hashable, Rest] = {}
         self.sizes: Mapping[str, tuple[int, int | None]] = {}
         """What the settings say of sizes by name: the least value, and the only one where it is a number."""
@@ -63,8 +64,8 @@ class Symbols:
         """The unknown of this key; `least` 0 for a size, None for any number."""
         found = self._atoms.get(key)
         if found is None:
-            found = self._atoms[key] = Atom(len(self._atoms), key, name, least, self)
-        return of_atom(found)
+            found = self._atoms[key] = of_atom(Atom(len(self._atoms), key, name, least, self))
+        return found
 
     def stand_in(self, key: Hashable, size: Size) -> Poly:
         """An unknown that is this size in the assumed world, and any size in the proven one."""
