@@ -167,8 +167,12 @@ def f(n):
     assert findings == []
 
 
-@pytest.mark.parametrize("lines", [1, 400])
-def test_an_init_left_off_tells_nothing_of_attributes(lines: int) -> None:
+MANY_WORDS, FEW_WORDS = "n = n + 1\n", "n = " + "-" * 40 + "n\n"
+"""By its words, an `__init__` of the first is known to be long before it is run; one of the second is not."""
+
+
+@pytest.mark.parametrize(("line", "lines"), [(MANY_WORDS, 1), (MANY_WORDS, 400), (FEW_WORDS, 1), (FEW_WORDS, 20)])
+def test_an_init_left_off_tells_nothing_of_attributes(line: str, lines: int) -> None:
     """What it set before it was left off it may set anew further on."""
     source = (
         "from torch import nn\n"
@@ -176,7 +180,7 @@ def test_an_init_left_off_tells_nothing_of_attributes(lines: int) -> None:
         "class M(nn.Module):\n"
         "    def __init__(self, n):\n"
         "        self.kept = torch.zeros(3, 4)\n"
-        + "        n = n + 1\n"
+        + f"        {line}"
         * lines
         + "        self.kept = torch.zeros(3, n).t()\n"
         "    def pack(self):\n        return self.kept.contiguous()\n"

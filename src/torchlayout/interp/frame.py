@@ -6,6 +6,7 @@ from collections.abc import Hashable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from torchlayout.interp.assumptions import size_bounds
+from torchlayout.interp.lengths import Lengths
 from torchlayout.interp.text import expression_text
 from torchlayout.interp.trace import Loop, SiteKey, Trace
 from torchlayout.interp.values import Class, Value
@@ -98,6 +99,7 @@ class Run:
         steps."""
         self.cut_classes: set[Class] = set()
         """Classes of whose `__init__` that is true."""
+        self.lengths = Lengths(unit)
         self.called_at: int | None = None
         """Within such a call: the number of steps at its start."""
         self.targets: set[Hashable] = set()

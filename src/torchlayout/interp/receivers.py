@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable
 
-from torchlayout.interp.definitions import member
+from torchlayout.interp.definitions import Method, member
 from torchlayout.interp.frame import Frame, OutOfBudget, Run
 from torchlayout.interp.functions import own_arguments, run_body
 from torchlayout.interp.joins import join
@@ -56,6 +56,9 @@ def initialised(cls: Class, activity: Run) -> tuple[dict[Hashable, Value], Facts
 def _after_init(cls: Class, activity: Run) -> State:
     receiver = self_of(cls)
     state = State({}, {receiver.ref: Dictionary({})}, activity.new_facts())
+    if _is_too_long(cls, activity):
+        activity.last_step = activity.steps
+        return state
     init = member(cls, "__init__", activity)
     if isinstance(init, Function):
         frame = Frame(
@@ -76,6 +79,14 @@ def _after_init(cls: Class, activity: Run) -> State:
             activity.cut_classes.add(cls)
         state = end if end is not None else state
     return state
+
+
+def _is_too_long(cls: Class, activity: Run) -> bool:
+    """Whether the `__init__` of a class would take more steps than it may, as far as its words tell."""
+    init = cls.lookup("__init__")
+    if not isinstance(init, Method) or init.owner.unit is not activity.unit:
+        return False
+    return activity.lengths.of(init.entry) > activity.init_limit
 
 
 # ---------------------------------------------------------------- attributes that other methods write

@@ -109,6 +109,9 @@ def _look_at_method(entry: Entry, owner: Entry, activity: Run) -> None:
     cls = class_of(owner, activity.unit, activity)
     if not isinstance(cls, Class):
         return
+    initialised(cls, activity)
+    if activity.steps >= activity.last_step:
+        raise OutOfBudget  # before its own code is parsed
     function = member(cls, entry.name, activity)
     if not isinstance(function, Function):
         return
