@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from torchlayout.program import nodes
 from torchlayout.program.depth import CannotLower, first_line
 from torchlayout.program.outline import Entry
+from torchlayout.program.repeats import Repeats
 from torchlayout.program.slicing import kept_lines
 from torchlayout.structs import replace
 
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
 
 MAX_CHARACTERS = 1_000_000
 """Text that is parsed at one time: about one second of libcst."""
+
+_repeats = Repeats()
 
 _FORM_FEED = re.compile(r"^[ \t\f]*\f", re.MULTILINE)
 
@@ -125,7 +128,9 @@ def _parse(text: str, lines: list[int], shifts: dict[int, int], *, indented: boo
     collecting = gc.isenabled()
     gc.disable()
     try:
-        return _parse_and_walk(text, lines, shifts, indented)
+        if shifts:
+            return _parse_and_walk(text, lines, shifts, indented)
+        return _repeats.lowered((indented, text), lines, lambda: _parse_and_walk(text, lines, {}, indented))
     finally:
         if collecting:
             gc.enable()
