@@ -16,7 +16,7 @@ def roots(text: str) -> tuple[list[str], list[str]]:
     unit = Unit("x", text)
     unit.mark_sinks([".view(", ".contiguous"])
     targets, makers = unit.outline.targets(), Makers(Calls(unit.outline))
-    found = callers(makers, targets), telling(makers, targets)
+    found = callers(makers, targets, unit), telling(makers, targets)
     return [e.qualname for e in found[0]], [e.qualname for e in found[1]]
 
 
@@ -207,7 +207,35 @@ def test_callers_are_run_for_what_the_rule_asks_for(given: str, expected: list[s
     text = "def write(x):\n    x.add_(1)\ndef flat(x):\n    x.view(-1)\n"
     unit = Unit("x", f"{text}def g(x):\n    write({given})\ndef f(x):\n    flat({given})\n")
     unit.mark_sinks([".add_( of shared", ".view("])
-    assert [entry.name for entry in callers(Makers(Calls(unit.outline)), unit.outline.targets())] == expected
+    assert [entry.name for entry in callers(Makers(Calls(unit.outline)), unit.outline.targets(), unit)] == expected
+
+
+@pytest.mark.parametrize(
+    ("decorator", "expected"),
+    [
+        ("@torch.no_grad()", ["f"]),
+        ("@stop()", ["f"]),
+        ("@own", ["f"]),
+        ("@own(there)", ["f"]),
+        ("@unheard_of", ["f"]),
+        ("@there", []),
+        ("@there('old', new='new')", []),
+        ("@torch.no_grad()\n@lib.there", []),
+    ],
+)
+@pytest.mark.parametrize("between", [False, True])
+def test_calls_of_what_another_file_decorates_lead_nowhere(decorator: str, expected: list[str], between: bool) -> None:
+    head = "import torch, lib\nfrom torch import no_grad as stop\nfrom .there import there\ndef own(f):\n    return f\n"
+    text = f"{head}{FLAT}def f(x):\n    return hand(x.t())\n"
+    if between:
+        text += f"{decorator}\ndef hand(x):\n    return flat(x)\n"
+    else:
+        text = text.replace("def flat", f"{decorator}\ndef flat").replace("hand(", "flat(")
+    unit = Unit("x", text)
+    unit.mark_sinks([".view("])
+    targets, calls = unit.outline.targets(), Calls(unit.outline)
+    assert [entry.name for entry in callers(Makers(calls), targets, unit)] == expected
+    assert [entry.name for entry in callers(Makers(calls, lambda path: []), targets, unit)] == ["f"]
 
 
 def test_who_makes_the_object_may_hand_it_a_tensor() -> None:

@@ -31,6 +31,10 @@ class Makers:
         self._stands: dict[str, bool] = {}
         """Whether the words of a kind stand in the file at all."""
 
+    @property
+    def follows_imports(self) -> bool:
+        return self._imported is not None
+
     def may_hand_over(self, caller: Entry, callee: Entry, source: str) -> bool:
         """Whether the caller, or something else that it calls, makes tensors of a kind, or tensors of known sizes."""
         if caller.name == "__init__" and caller.is_method:

@@ -39,7 +39,7 @@ def sources(entry: Entry) -> frozenset[str]:
     return frozenset(source for inner in entry.within() for source in inner.sources)
 
 
-def callers(makers: Makers, targets: list[Entry]) -> list[Entry]:
+def callers(makers: Makers, targets: list[Entry], unit: Unit) -> list[Entry]:
     """Functions that call a target, directly or through others, and may hand it a strided tensor.
 
     One that takes nothing is alike to all who call it, but for the loops around the call, and for those who make its
@@ -54,6 +54,8 @@ def callers(makers: Makers, targets: list[Entry]) -> list[Entry]:
     pending = [(target, 1, asked) for target, asked in wanted.items()]
     seen = dict(wanted)
     for callee, hops, asked in pending:
+        if not makers.follows_imports and _is_wrapped(callee, unit):
+            continue
         alike = is_alike_to_all(callee, calls)
         for caller in calls.callers(callee):
             if alike and not _makes_object_of(caller, callee, calls) and not _may_repeat(caller, callee, calls):
@@ -67,6 +69,12 @@ def callers(makers: Makers, targets: list[Entry]) -> list[Entry]:
             if caller not in wanted and any(makers.may_hand_over(caller, callee, source) for source in new):
                 found.add(caller)
     return sorted(found, key=lambda entry: -entry.start)
+
+
+def _is_wrapped(entry: Entry, unit: Unit) -> bool:
+    """Whether another file defines a decorator of a function: where it is not read, calls are not followed."""
+    paths = map(unit.resolve, _decorator_names(entry))
+    return any(path is not None and path not in KEEPING_DECORATORS and path not in KINDS for path in paths)
 
 
 def _makes_object_of(caller: Entry, method: Entry, calls: Calls) -> bool:
@@ -127,9 +135,13 @@ def is_reached_otherwise(entry: Entry, unit: Unit, run: set[Entry], module: bool
 
 def _decorators(entry: Entry, unit: Unit) -> Iterator[str]:
     """The dotted paths of a function's decorators, arguments left out."""
+    return (unit.resolve(name) or name for name in _decorator_names(entry))
+
+
+def _decorator_names(entry: Entry) -> Iterator[str]:
+    """The same as they are written; "" for what is no dotted name."""
     for decorator in entry.node.decorator_list:
-        name = dotted(decorator.func if isinstance(decorator, ast.Call) else decorator) or ""
-        yield unit.resolve(name) or name
+        yield dotted(decorator.func if isinstance(decorator, ast.Call) else decorator) or ""
 
 
 def _mentions(name: str, defined: int, unit: Unit) -> Iterator[tuple[int, bool]]:

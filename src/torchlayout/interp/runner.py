@@ -51,7 +51,7 @@ def run(unit: Unit, options: Options) -> Trace:
     activity.init_limit = MAX_CALLER_INIT_STEPS
     calls = Calls(unit.outline)
     makers = Makers(calls, partial(texts, unit=unit, run=activity) if options.follow_imports else None)
-    calling, alone = callers(makers, targets), telling(makers, targets)
+    calling, alone = callers(makers, targets, unit), telling(makers, targets)
     module = bool(unit.outline.module_sinks) or module_hands_over(calls, targets)
     if not module:  # whose own statements may read anything
         mark_needed(unit, calls, {*calling, *alone})
