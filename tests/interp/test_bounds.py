@@ -191,6 +191,21 @@ def test_an_init_left_off_tells_nothing_of_attributes(line: str, lines: int) -> 
     assert ("M.forward takes too many steps" in "\n".join(trace.notes)) is (lines > 1)
 
 
+@pytest.mark.parametrize("first", [True, False])
+def test_a_caller_left_off_takes_nothing_from_others(first: bool) -> None:
+    long = (
+        "class Long(torch.nn.Module):\n"
+        "    def __init__(self, x):\n"
+        f"        self.scale = x({', '.join(map(str, range(500)))})\n"
+        "    def forward(self, x):\n        return helper(torch.ones(2, 6).t() * self.scale)\n"
+    )
+    short = "def short():\n    return helper(torch.zeros(3, 4).t())\n"
+    parts = [long, short] if first else [short, long]
+    trace, findings = lint("import torch\ndef helper(x):\n    return x.view(12)\n" + "".join(parts))
+    assert "Long.forward takes too many steps" in "\n".join(trace.notes)
+    assert [finding.code for finding in findings] == ["LAY101"]
+
+
 def test_a_private_helper_of_a_function_left_off_may_be_given_anything(monkeypatch: pytest.MonkeyPatch) -> None:
     source = """\
 def _pack(t):

@@ -42,22 +42,34 @@ WHOLE = len("def __init__ self n self first Part n self second Part n self set n
 DERIVED = len("def __init__ self n super __init__ n self fourth n".split()) + WHOLE
 
 
+def length(unit: Unit, name: str) -> int:
+    entry = unit.outline.find(name)
+    assert entry is not None
+    return Lengths(unit).of(entry)
+
+
 @pytest.mark.parametrize(
     ("name", "words"),
     [("grid", GRID), ("Part", PART), ("Whole", WHOLE), ("Derived", DERIVED), ("Same", WHOLE)],
 )
 def test_each_function_counts_once_with_what_it_calls(name: str, words: int) -> None:
-    unit = Unit("x", MODEL)
-    entry = unit.outline.find(name)
-    assert entry is not None
-    assert Lengths(unit).of(entry) == words
+    assert length(Unit("x", MODEL), name) == words
 
 
 def test_functions_that_call_one_another_are_counted() -> None:
     unit = Unit("x", "def f(n):\n    return g(n)\n\ndef g(n):\n    return f(n)\n")
-    entries = [unit.outline.find(name) for name in "fg"]
-    lengths = Lengths(unit)
-    assert [lengths.of(entry) for entry in entries if entry is not None] == [12, 6]
+    assert [length(unit, name) for name in "fg"] == [12, 12]
+
+
+def test_however_many_ways_lead_to_a_function_it_counts_once() -> None:
+    levels = [f"def {name}{i}(n):\n    return p{i - 1}(q{i - 1}(n))\n" for i in range(1, 1200) for name in "pq"]
+    unit = Unit("x", "def p0(n):\n    return n\ndef q0(n):\n    return n\n" + "".join(levels))
+    assert length(unit, "p1199") == 2 * 5 + 1198 * 2 * 7 + 7
+
+
+def test_a_string_is_a_word() -> None:
+    unit = Unit("x", "def f(n):\n    return 'a lot of words', \"and # more\", n  # or 'less\n")
+    assert length(unit, "f") == 7
 
 
 def test_neither_a_long_init_nor_the_caller_that_needs_it_is_parsed(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -102,9 +102,13 @@ def test_nodes_too_deep_to_be_packed_are_parsed(parses: list[str], monkeypatch: 
         raise RecursionError
 
     monkeypatch.setattr(repeats.pickle, "dumps", refuse)
+    monkeypatch.setattr(repeats, "MAX_SEEN", 1)
     shared = Repeats()
-    told = [lowered(TEXTS[0], 0, shared, monkeypatch) for _ in range(3)]
-    assert len(parses) == 3 and len(set(told)) == 1
+    for _ in range(3):
+        told = [lowered(text, 0, shared, monkeypatch) for text in TEXTS[:2]]
+        assert told == [lowered(text, 0, Repeats(), monkeypatch) for text in TEXTS[:2]]
+    assert len(parses) == 12
+    assert shared._recent_size == sum(map(len, TEXTS[:2]))
 
 
 def test_deep_nodes_are_packed_or_parsed_whatever_the_stack(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -21,14 +21,15 @@ from torchlayout.sizes import Facts
 _TURN_ALL = [
     re.compile(pattern)
     for pattern in (
-        r"assign\s*=\s*True", "register_parametrization", r"\.(?<!self\.)register_parameter\b",
-        r"setattr\s*\(\s*(?!self\b|cls\b)",
+        r"assign(?<!\wassign)\s*=\s*True", r"register_parametrization(?<!\wregister_parametrization)\b",
+        r"\.(?<!self\.)register_parameter\b", r"setattr(?<!\wsetattr)\s*\(\s*(?!self\b|cls\b)",
     )
 ]  # fmt: skip
 _HOOK = [
     re.compile(pattern)
     for pattern in (
-        "register_(?:module_)?forward_(?:pre_)?hook", r"\.(?<!self\.)forward\s*=(?!=)", r"setattr\s*\([^\n]*forward",
+        r"register_(?<!\wregister_)(?:module_)?forward_(?:pre_)?hook\b", r"\.(?<!self\.)forward\s*=(?!=)",
+        r"setattr(?<!\wsetattr)\s*\([^\n]*forward",
     )
 ]  # fmt: skip
 """Each of these begins with plain text, which is found many times faster than one of several."""

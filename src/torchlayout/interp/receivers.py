@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable
 
 from torchlayout.interp.definitions import Method, member
-from torchlayout.interp.frame import Frame, OutOfBudget, Run
+from torchlayout.interp.frame import MAX_STEPS, Frame, OutOfBudget, Run
 from torchlayout.interp.functions import own_arguments, run_body
 from torchlayout.interp.joins import join
 from torchlayout.interp.module_state import forget_parameters
@@ -82,9 +82,9 @@ def _after_init(cls: Class, activity: Run) -> State:
 
 
 def _is_too_long(cls: Class, activity: Run) -> bool:
-    """Whether the `__init__` of a class would take more steps than it may, as far as its words tell."""
+    """Whether the `__init__` of a caller's class would take more steps than it may, as far as its words tell."""
     init = cls.lookup("__init__")
-    if not isinstance(init, Method) or init.owner.unit is not activity.unit:
+    if activity.init_limit == MAX_STEPS or not isinstance(init, Method) or init.owner.unit is not activity.unit:
         return False
     return activity.lengths.of(init.entry) > activity.init_limit
 

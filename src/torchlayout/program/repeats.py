@@ -57,6 +57,8 @@ class Repeats:
         if len(self._seen) >= MAX_SEEN:
             self._seen.clear()
         self._seen.add(hash(key))
+        if key in self._recent:  # one that could not be packed
+            return
         self._recent[key] = made, lines
         self._recent_size += len(key[1])
         while self._recent_size > MAX_RECENT:
