@@ -50,41 +50,34 @@ def parses(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 @pytest.mark.parametrize("text", TEXTS, ids=range(len(TEXTS)))
 def test_a_copy_is_what_parsing_would_give(text: str, parses: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
     shared = Repeats()
-    places = (0, 3, 1, 40)
+    places = (0, 3, 1, 40, 3)
     told = [lowered(text, lines, shared, monkeypatch) for lines in places]
-    assert len(parses) == 1
-    assert told == [lowered(text, lines, Repeats(), monkeypatch) for lines in places]
-    assert len(set(told)) == len(places)
-
-
-def test_texts_seen_long_ago_are_parsed_once_more(parses: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(repeats, "MAX_RECENT", 0)
-    shared = Repeats()
-    told = [lowered(TEXTS[0], lines, shared, monkeypatch) for lines in (0, 5, 2)]
     assert len(parses) == 2
-    assert told == [lowered(TEXTS[0], lines, Repeats(), monkeypatch) for lines in (0, 5, 2)]
+    assert told == [lowered(text, lines, Repeats(), monkeypatch) for lines in places]
+    assert len(set(told)) == 4
 
 
 @pytest.mark.parametrize("seen", [0, 100])
 def test_what_is_kept_is_bounded(seen: int, parses: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("MAX_RECENT", "MAX_KEPT"):
-        monkeypatch.setattr(repeats, name, 0)
+    monkeypatch.setattr(repeats, "MAX_KEPT", 0)
     monkeypatch.setattr(repeats, "MAX_SEEN", seen)
     shared = Repeats()
-    for _ in range(2):
+    for _ in range(3):
         for text in TEXTS[:3]:
             assert lowered(text, 0, shared, monkeypatch) == lowered(text, 0, Repeats(), monkeypatch)
-    assert len(parses) == 12
-    assert not shared._recent and not shared._kept and len(shared._seen) == (3 if seen else 1)
+    assert len(parses) == 18
+    assert not shared._kept and shared._kept_size == 0 and len(shared._seen) == (3 if seen else 1)
 
 
 def test_texts_of_a_block_and_of_a_file_are_told_apart(monkeypatch: pytest.MonkeyPatch) -> None:
     """An indented text is parsed behind an `if 1:`, which somebody may have written too."""
     monkeypatch.setattr(lowering, "_repeats", Repeats())
     inner = "class A:\n    x = 1\n"
-    (assignment,) = Unit("x", inner).class_block(Unit("x", inner).outline.top[0])
-    assert isinstance(assignment, nodes.Assign)
-    for _ in range(2):
+    for _ in range(3):
+        unit = Unit("x", inner)
+        (assignment,) = unit.class_block(unit.outline.top[0])
+        assert isinstance(assignment, nodes.Assign)
+    for _ in range(3):
         (statement,) = parse_block("if 1:\n    x = 1\n")
         assert isinstance(statement, nodes.If)
 
@@ -102,13 +95,9 @@ def test_nodes_too_deep_to_be_packed_are_parsed(parses: list[str], monkeypatch: 
         raise RecursionError
 
     monkeypatch.setattr(repeats.pickle, "dumps", refuse)
-    monkeypatch.setattr(repeats, "MAX_SEEN", 1)
     shared = Repeats()
-    for _ in range(3):
-        told = [lowered(text, 0, shared, monkeypatch) for text in TEXTS[:2]]
-        assert told == [lowered(text, 0, Repeats(), monkeypatch) for text in TEXTS[:2]]
-    assert len(parses) == 12
-    assert shared._recent_size == sum(map(len, TEXTS[:2]))
+    told = [lowered(TEXTS[0], 0, shared, monkeypatch) for _ in range(3)]
+    assert len(parses) == 3 and len(set(told)) == 1
 
 
 def test_deep_nodes_are_packed_or_parsed_whatever_the_stack(monkeypatch: pytest.MonkeyPatch) -> None:
