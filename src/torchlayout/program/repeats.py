@@ -1,8 +1,8 @@
 """Texts that stand in many places, such as functions copied from model to model: lowered twice, then copied.
 
 Of all that is parsed of transformers 5.24.0, a sixth has been parsed twice before; copying takes a twentieth of the
-time. What is kept is bytes, and of a text that was seen once only that it was: through nodes the garbage collector would
-go again and again.
+time. What is kept is bytes, and of a text that was seen once only that it was: through nodes the garbage collector
+would go again and again.
 """
 
 from __future__ import annotations
