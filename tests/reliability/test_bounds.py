@@ -40,6 +40,8 @@ def test_the_count_would_break_off() -> None:
 
 
 def test_the_count_is_the_same_each_time() -> None:
+    for _ in range(2):  # from the third time on, a text is not parsed (see `program.repeats`)
+        checked(QUICK["loops in loops"], "x.py")
     gc.collect()
     counts = {calls_of(lambda: checked(QUICK["loops in loops"], "x.py")) for _ in range(3)}
     assert max(counts) - min(counts) < 0.01 * max(counts)
