@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
+
 import pytest
 from observing import lint
 
@@ -11,11 +13,13 @@ from torchlayout.interp.roots import MAX_HOPS, callers, telling
 from torchlayout.program.unit import Unit
 
 
-def roots(text: str) -> tuple[list[str], list[str]]:
+def roots(
+    text: str, words: Iterable[str] = (".view(", ".contiguous"), imported: Callable[[str], Iterable[str]] | None = None
+) -> tuple[list[str], list[str]]:
     """The callers and the functions that are run on their own."""
     unit = Unit("x", text)
-    unit.mark_sinks([".view(", ".contiguous"])
-    targets, makers = unit.outline.targets(), Makers(Calls(unit.outline))
+    unit.mark_sinks(words)
+    targets, makers = unit.outline.targets(), Makers(Calls(unit.outline), imported)
     found = callers(makers, targets, unit), telling(makers, targets)
     return [e.qualname for e in found[0]], [e.qualname for e in found[1]]
 
@@ -205,9 +209,8 @@ def test_each_rule_asks_for_tensors_of_its_kind(words: list[str], line: str, exp
 )
 def test_callers_are_run_for_what_the_rule_asks_for(given: str, expected: list[str]) -> None:
     text = "def write(x):\n    x.add_(1)\ndef flat(x):\n    x.view(-1)\n"
-    unit = Unit("x", f"{text}def g(x):\n    write({given})\ndef f(x):\n    flat({given})\n")
-    unit.mark_sinks([".add_( of shared", ".view("])
-    assert [entry.name for entry in callers(Makers(Calls(unit.outline)), unit.outline.targets(), unit)] == expected
+    text += f"def g(x):\n    write({given})\ndef f(x):\n    flat({given})\n"
+    assert roots(text, [".add_( of shared", ".view("])[0] == expected
 
 
 @pytest.mark.parametrize(
@@ -231,11 +234,8 @@ def test_calls_of_what_another_file_decorates_lead_nowhere(decorator: str, expec
         text += f"{decorator}\ndef hand(x):\n    return flat(x)\n"
     else:
         text = text.replace("def flat", f"{decorator}\ndef flat").replace("hand(", "flat(")
-    unit = Unit("x", text)
-    unit.mark_sinks([".view("])
-    targets, calls = unit.outline.targets(), Calls(unit.outline)
-    assert [entry.name for entry in callers(Makers(calls), targets, unit)] == expected
-    assert [entry.name for entry in callers(Makers(calls, lambda path: []), targets, unit)] == ["f"]
+    assert roots(text)[0] == expected
+    assert roots(text, imported=lambda path: [])[0] == ["f"]
 
 
 def test_who_makes_the_object_may_hand_it_a_tensor() -> None:

@@ -22,27 +22,20 @@ class Lengths:
     def __init__(self, unit: Unit) -> None:
         self.unit = unit
         self._own: dict[Entry, tuple[int, list[Entry]]] = {}
-        self._known: dict[Entry, int] = {}
+        """Each function's own words, and what it calls."""
 
     def of(self, entry: Entry) -> int:
         """Of a function or method, or of the `__init__` of a class; each function that is called counts once."""
-        known = self._known.get(entry)
-        if known is None:
-            words, found = 0, {entry: None}
-            pending = [entry]
-            while pending:
-                own, called = self._look_at(pending.pop())
-                words += own
-                pending.extend(other for other in called if other not in found)
-                found.update(dict.fromkeys(called))
-            known = self._known[entry] = words
-        return known
-
-    def _look_at(self, entry: Entry) -> tuple[int, list[Entry]]:
-        """A function's own words, and what it calls."""
-        if entry not in self._own:
-            self._own[entry] = self._find(entry)
-        return self._own[entry]
+        words, found, pending = 0, {entry}, [entry]
+        while pending:
+            current = pending.pop()
+            if current not in self._own:
+                self._own[current] = self._find(current)
+            own, called = self._own[current]
+            words += own
+            pending.extend(other for other in called if other not in found)
+            found.update(called)
+        return words
 
     def _find(self, entry: Entry) -> tuple[int, list[Entry]]:
         if entry.is_class:

@@ -74,7 +74,12 @@ def callers(makers: Makers, targets: list[Entry], unit: Unit) -> list[Entry]:
 def _is_wrapped(entry: Entry, unit: Unit) -> bool:
     """Whether another file defines a decorator of a function: where it is not read, calls are not followed."""
     paths = map(unit.resolve, _decorator_names(entry))
-    return any(path is not None and path not in KEEPING_DECORATORS and path not in KINDS for path in paths)
+    return any(path is not None and _may_replace(path) for path in paths)
+
+
+def _may_replace(decorator: str) -> bool:
+    """Whether a decorator, by its dotted path, may make something else of a function."""
+    return decorator not in KEEPING_DECORATORS and decorator not in KINDS
 
 
 def _makes_object_of(caller: Entry, method: Entry, calls: Calls) -> bool:
@@ -123,7 +128,7 @@ def module_hands_over(calls: Calls, run: Iterable[Entry]) -> bool:
 def is_reached_otherwise(entry: Entry, unit: Unit, run: set[Entry], module: bool) -> bool:
     """Whether a function may get arguments from elsewhere than from calls in the functions that are run, or, where
     `module` says that they are, in the module's own statements."""
-    if any(path not in KEEPING_DECORATORS and path not in KINDS for path in _decorators(entry, unit)):
+    if any(_may_replace(unit.resolve(name) or name) for name in _decorator_names(entry)):
         return True
     for start, called in _mentions(entry.name, entry.node.lineno, unit):
         owner = unit.outline.outermost_at(start)
@@ -133,13 +138,8 @@ def is_reached_otherwise(entry: Entry, unit: Unit, run: set[Entry], module: bool
     return False
 
 
-def _decorators(entry: Entry, unit: Unit) -> Iterator[str]:
-    """The dotted paths of a function's decorators, arguments left out."""
-    return (unit.resolve(name) or name for name in _decorator_names(entry))
-
-
 def _decorator_names(entry: Entry) -> Iterator[str]:
-    """The same as they are written; "" for what is no dotted name."""
+    """A function's decorators as they are written, arguments left out; "" for what is no dotted name."""
     for decorator in entry.node.decorator_list:
         yield dotted(decorator.func if isinstance(decorator, ast.Call) else decorator) or ""
 

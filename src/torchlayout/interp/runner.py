@@ -88,7 +88,7 @@ def _id_of(entry: Entry) -> tuple[str, int]:
 def _look_at(entry: Entry, activity: Run) -> None:
     """Run one function on its own."""
     activity.new_budget()
-    activity.start(("alone", entry.name, entry.node.lineno))  # what is left off from here on is no longer the last one
+    activity.start(("alone", *_id_of(entry)))  # what is left off before it runs takes nothing from the one before
     try:
         if entry.is_method and entry.parent is not None:
             _look_at_method(entry, entry.parent, activity)

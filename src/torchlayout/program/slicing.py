@@ -21,11 +21,11 @@ if TYPE_CHECKING:
     from torchlayout.program.unit import Unit
 
 _WORD = re.compile(r"[^\W\d]\w*")
-BY_NAME = re.compile(
+_BY_NAME = re.compile(
     r"\b(?:getattr|setattr|delattr|hasattr)\(\s*[^,()]+(?:\([^()]*\))?,(?!\s*[\"'])|__dict__|\bvars\(|(?<![.\w])(?:exec|eval|locals)\("
 )
 """Access to attributes whose name is computed."""
-_WORDS = frozenset({"getattr", "setattr", "delattr", "hasattr", "__dict__", "vars", "exec", "eval", "locals"})
+_REACHING = frozenset({"getattr", "setattr", "delattr", "hasattr", "__dict__", "vars", "exec", "eval", "locals"})
 """Of which one stands in every such text."""
 _BLOCKS = ("body", "orelse", "finalbody")
 
@@ -162,4 +162,4 @@ def _inside(statement: ast.stmt) -> Iterator[ast.stmt]:
 
 def computes_names(outline: Outline, entry: Entry) -> bool:
     """Whether a function reaches attributes by a computed name."""
-    return not _WORDS.isdisjoint(outline.mentions(entry)) and BY_NAME.search(outline.code(entry)) is not None
+    return not _REACHING.isdisjoint(outline.mentions(entry)) and _BY_NAME.search(outline.code(entry)) is not None
